@@ -23,6 +23,14 @@
 #include "features.h"
 #include "../../include/uapi/linux/homa.h"
 
+/* Entry of the port table; read under RCU. */
+struct homa_link {
+	struct homa_link *next;
+	struct homa_sock *sock;
+	u16 port;
+	bool linked;
+};
+
 /*
  * A Homa socket. The kernel allocates it, with @inet first because it takes it
  * for a struct sock.
@@ -31,8 +39,11 @@ struct homa_sock {
 	struct inet_sock inet;
 	/* The Rust value of the socket, on the heap. */
 	void *state;
-	/* Next in the same bucket of the port table; under RCU. */
-	struct homa_sock *next;
+	/*
+	 * Two, so that a change of port can enter the new one while readers
+	 * may still stand on the old one.
+	 */
+	struct homa_link links[2];
 	/* sk_destruct as the socket family had set it. */
 	void (*inherited_destruct)(struct sock *sk);
 	struct hrtimer timer;
@@ -51,6 +62,15 @@ enum homa_lock_class {
 	HOMA_LOCK_LEAF,
 	HOMA_LOCK_CLASSES,
 };
+
+/* alloc.c */
+void *homa_krealloc(void *p, size_t old, size_t new, gfp_t flags);
+void *homa_kvrealloc(void *p, size_t old, size_t new, gfp_t flags);
+void homa_kfree(void *p);
+void homa_kvfree(void *p);
+void homa_printk(int level, const char *prefix, const char *text, size_t len);
+void homa_warn_saturated(void);
+void homa_bug(void);
 
 /* mm.c */
 struct page *homa_page_alloc(unsigned int order);
@@ -78,6 +98,7 @@ void homa_spin_lock_bh(spinlock_t *lock);
 void homa_spin_unlock_bh(spinlock_t *lock);
 void homa_rcu_read_lock(void);
 void homa_rcu_read_unlock(void);
+void homa_synchronize_rcu(void);
 void homa_rcu_barrier(void);
 u64 homa_ktime_get_ns(void);
 void homa_random_bytes(void *to, size_t len);

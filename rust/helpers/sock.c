@@ -38,7 +38,7 @@ static int homa_init(struct sock *sk)
 	struct homa_sock *hsk = homa_sk(sk);
 
 	hsk->state = NULL;
-	hsk->next = NULL;
+	memset(hsk->links, 0, sizeof(hsk->links));
 #ifdef HOMA_HAVE_HRTIMER_SETUP
 	hrtimer_setup(&hsk->timer, homa_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
@@ -101,13 +101,19 @@ static struct proto homav6_proto = {
 /* Callbacks of struct proto_ops. */
 
 #ifdef HOMA_HAVE_SOCKADDR_UNSIZED
-static int homa_bind(struct socket *sock, struct sockaddr_unsized *addr,
-		     int len)
+typedef struct sockaddr_unsized homa_sockaddr;
 #else
-static int homa_bind(struct socket *sock, struct sockaddr *addr, int len)
+typedef struct sockaddr homa_sockaddr;
 #endif
+
+static int homa_bind(struct socket *sock, homa_sockaddr *addr, int len)
 {
-	return homa_rs_bind(sock->sk, addr, len);
+	int err;
+
+	lock_sock(sock->sk);
+	err = homa_rs_bind(sock->sk, addr, len);
+	release_sock(sock->sk);
+	return err;
 }
 
 static int homa_shutdown(struct socket *sock, int how)

@@ -40,6 +40,11 @@ void homa_rcu_read_unlock(void)
 	rcu_read_unlock();
 }
 
+void homa_synchronize_rcu(void)
+{
+	synchronize_rcu();
+}
+
 void homa_rcu_barrier(void)
 {
 	rcu_barrier();
