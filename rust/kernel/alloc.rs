@@ -95,10 +95,10 @@ pub mod flags {
     pub const GFP_NOWAIT: Flags = Flags(gfp::HOMA_GFP_NOWAIT);
 
     /// The new memory is zeroed. A modifier for the others.
-    pub const __GFP_ZERO: Flags = Flags(gfp::HOMA___GFP_ZERO);
+    pub const __GFP_ZERO: Flags = Flags(gfp::HOMA_GFP_ZERO);
 
     /// A failure is not reported in the kernel's log. A modifier for the others.
-    pub const __GFP_NOWARN: Flags = Flags(gfp::HOMA___GFP_NOWARN);
+    pub const __GFP_NOWARN: Flags = Flags(gfp::HOMA_GFP_NOWARN);
 }
 
 /// A source of memory. Implemented by types without values: the functions have no receiver.

@@ -265,8 +265,8 @@ pub(crate) mod gfp {
     pub(crate) const HOMA_GFP_KERNEL_ACCOUNT: u32 = HOMA_GFP_KERNEL | 2;
     pub(crate) const HOMA_GFP_ATOMIC: u32 = 4;
     pub(crate) const HOMA_GFP_NOWAIT: u32 = 8;
-    pub(crate) const HOMA___GFP_ZERO: u32 = 16;
-    pub(crate) const HOMA___GFP_NOWARN: u32 = 32;
+    pub(crate) const HOMA_GFP_ZERO: u32 = 16;
+    pub(crate) const HOMA_GFP_NOWARN: u32 = 32;
 }
 
 /// The allocator: std's, with faults and numbers.

@@ -22,8 +22,16 @@ pub mod alloc;
 pub mod error;
 #[cfg(hosted)]
 pub mod hosted;
+pub mod module;
+#[cfg(not(hosted))]
+mod panic;
 pub mod prelude;
 pub mod print;
+pub mod str;
+pub mod sync;
+
+pub use self::module::Module;
+pub use self::module::ThisModule;
 
 /// Begins the lines that this crate itself logs.
 const __LOG_PREFIX: &[u8] = b"homa\0";
