@@ -164,10 +164,14 @@ macro_rules! module {
         /// The module's name, which begins its lines in the log.
         const __LOG_PREFIX: &[u8] = ::core::concat!($name, "\0").as_bytes();
 
-        $crate::__module_entry!($type);
-        $($($crate::__module_info!("author", $author);)*)?
-        $($crate::__module_info!("description", $description);)?
-        $crate::__module_info!("license", $license);
+        $crate::__module_entry!(
+            $type,
+            ::core::concat!(
+                $($("author=", $author, "\0",)*)?
+                $("description=", $description, "\0",)?
+                "license=", $license, "\0",
+            )
+        );
     };
     ($($other:tt)*) => {
         ::core::compile_error!(
@@ -178,15 +182,20 @@ macro_rules! module {
     };
 }
 
-/// Defines the functions that the kernel calls to load and unload a module.
+/// Defines the functions that the kernel calls to load and unload a module, and the strings that
+/// `modinfo` shows.
 ///
-/// Both are named in data sections as C's `module_init` and `module_exit` do it, since objtool
-/// takes functions whose address nobody uses for such as are never called indirectly.
+/// The functions are named in data sections as C's `module_init` and `module_exit` do it, since
+/// objtool takes functions whose address nobody uses for such as are never called indirectly.
+///
+/// The statics are kept by `no_mangle`, not by `used`: from rustc 1.89 on that sets a flag of the
+/// section by which `ld -r` keeps it apart from the section of the same name that C fills, and the
+/// kernel reads only one of them.
 #[cfg(not(hosted))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __module_entry {
-    ($type:ty) => {
+    ($type:ty, $info:expr) => {
         const _: () = {
             extern "C" {
                 static __this_module: $crate::module::RawModule;
@@ -210,13 +219,19 @@ macro_rules! __module_entry {
                 unsafe { SLOT.unload() }
             }
 
-            #[used]
+            #[no_mangle]
             #[link_section = ".init.data"]
-            static INIT: extern "C" fn() -> ::core::ffi::c_int = init_module;
+            static __module_init: extern "C" fn() -> ::core::ffi::c_int = init_module;
 
-            #[used]
+            #[no_mangle]
             #[link_section = ".exit.data"]
-            static EXIT: extern "C" fn() = cleanup_module;
+            static __module_exit: extern "C" fn() = cleanup_module;
+
+            const INFO: &str = $info;
+
+            #[no_mangle]
+            #[link_section = ".modinfo"]
+            static __module_info: [u8; INFO.len()] = $crate::module::entry::bytes(INFO);
         };
     };
 }
@@ -226,34 +241,9 @@ macro_rules! __module_entry {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __module_entry {
-    ($type:ty) => {
+    ($type:ty, $info:expr) => {
         const _: fn(&'static $crate::ThisModule) -> $crate::error::Result<$type> =
             <$type as $crate::Module>::init;
-    };
-}
-
-/// Writes `key=value` into the module's information, which `modinfo` shows.
-#[cfg(not(hosted))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __module_info {
-    ($key:literal, $value:literal) => {
-        const _: () = {
-            const TEXT: &str = ::core::concat!($key, "=", $value, "\0");
-
-            #[used]
-            #[link_section = ".modinfo"]
-            static INFO: [u8; TEXT.len()] = $crate::module::entry::bytes(TEXT);
-        };
-    };
-}
-
-/// Checks, in the hosted face, that key and value are literals.
-#[cfg(hosted)]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __module_info {
-    ($key:literal, $value:literal) => {
-        const _: &str = ::core::concat!($key, "=", $value);
+        const _: &str = $info;
     };
 }
