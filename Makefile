@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# For people; Kbuild reads the file Kbuild instead. `make help` lists the targets.
+
+K ?= 5.10 6.1 6.12 7.2 7.3
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-engine test-sim test-kernel test-genuine lint shell provision
+
+help: ## print this list
+	@echo 'usage: make TARGET [VARIABLE=VALUE]...'
+	@awk -F ':.* ## ' '/^[a-z-]+:.* ## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'What is fetched or built outside the tree is in $$HOMA_CACHE (~/.cache/homa),'
+	@echo 'and may be deleted. docs/development.md tells more.'
+
+test: ## lint, engine, simulator and kernel tests: everything that CI runs
+	@scripts/test
+
+test-engine: ## unit and property tests of the engine and the user-space crates
+	@scripts/test engine
+
+test-sim: ## the simulator: many hosts in one process
+	@scripts/test simulator
+
+test-kernel: ## the module in virtual machines; K='6.1 7.3' chooses kernels
+	@scripts/test $(addprefix kernel-,$(K))
+
+test-genuine: ## the same, built with the genuine Rust-for-Linux crates; K=7.2 or 7.3
+	@scripts/test $(addprefix genuine-,$(filter 7.2 7.3,$(K)))
+
+lint: ## formats, Clippy, documentation, shell and Python checks; warnings are errors
+	@scripts/test lint
+
+provision: ## fetch the build root, the kernels and their sources into the cache
+	@scripts/provision all
