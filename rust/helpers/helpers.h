@@ -165,6 +165,7 @@ bool homa_sock_is_v6only(const struct sock *sk);
 int homa_sock_bound_device(const struct sock *sk);
 struct net *homa_sock_net(const struct sock *sk);
 void homa_sock_set_port(struct sock *sk, u16 port);
+u16 homa_sock_port(const struct sock *sk);
 int homa_sock_sndbuf(const struct sock *sk);
 void homa_sock_set_sndbuf(struct sock *sk, int bytes);
 void homa_sock_data_ready(struct sock *sk);

@@ -334,8 +334,13 @@ struct net *homa_sock_net(const struct sock *sk)
 
 void homa_sock_set_port(struct sock *sk, u16 port)
 {
-	inet_sk(sk)->inet_num = port;
+	WRITE_ONCE(inet_sk(sk)->inet_num, port);
 	inet_sk(sk)->inet_sport = htons(port);
+}
+
+u16 homa_sock_port(const struct sock *sk)
+{
+	return READ_ONCE(inet_sk(sk)->inet_num);
 }
 
 int homa_sock_sndbuf(const struct sock *sk)

@@ -90,6 +90,12 @@ impl<P: Protocol> Sock<P> {
         unsafe { c::homa_sock_set_port(self.as_ptr(), port) };
     }
 
+    /// Returns the port that [`Sock::set_port`] set.
+    pub fn port(&self) -> u16 {
+        // SAFETY: The socket is valid.
+        unsafe { c::homa_sock_port(self.as_ptr()) }
+    }
+
     /// Returns `SO_SNDBUF`: how many bytes of outgoing messages the socket may hold.
     pub fn send_buffer(&self) -> usize {
         // SAFETY: The socket is valid.

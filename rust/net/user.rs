@@ -19,8 +19,10 @@ use crate::skb::Skb;
 /// that user space must not see).
 pub unsafe trait UserData: Copy {}
 
-// SAFETY: Integers.
+// SAFETY: An integer.
 unsafe impl UserData for i32 {}
+// SAFETY: An integer.
+unsafe impl UserData for u8 {}
 // SAFETY: Only integers, 24 bytes in all with no padding (checked against the C side).
 unsafe impl UserData for c::homa_sendmsg_args {}
 // SAFETY: Only integers, 88 bytes in all with no padding (checked against the C side).
@@ -115,17 +117,11 @@ impl UserRegion {
         Ok(core::ptr::without_provenance_mut(address))
     }
 
-    /// Writes `bytes` at `offset`.
-    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result {
-        let to = self.at(offset, bytes.len())?;
-        // SAFETY: The source is a valid slice; the function checks the destination.
-        let left = unsafe {
-            c::homa_copy_to_user(to, bytes.as_ptr().cast(), bytes.len() as _)
-        };
-        if left != 0 {
-            return Err(EFAULT);
-        }
-        Ok(())
+    /// Finds out whether the first byte can be read and written, without changing it: `EFAULT` if
+    /// not.
+    pub fn probe(&self) -> Result {
+        let first = UserPtr::<u8>::new(self.at(0, 1)?.cast());
+        first.write(&first.read()?)
     }
 
     /// Copies `len` bytes of `skb`, from byte `from` on, to `offset`.
