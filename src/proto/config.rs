@@ -107,7 +107,7 @@ tunables! {
     need_ack_ns: u64, Nanoseconds, 100_000..=10_000_000_000, 2_000_000,
         "How long after sending the whole response a server asks for its acknowledgment.";
     need_ack_max_ns: u64, Nanoseconds, 100_000..=10_000_000_000, 100_000_000,
-        "Limit of the interval between NEED_ACKs, which doubles with each until something arrives.";
+        "Limit of the interval between two such questions, which doubles with each until something arrives.";
 }
 
 impl Default for Config {

@@ -1,15 +1,107 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! An RPC at its client or its server.
+//!
+//! # Vocabulary
+//!
+//! * The *client* sends the *request* and receives the *response*; the *server*
+//!   receives the request, runs it, and sends the response. The low bit of the
+//!   id tells which of them an [`Rpc`] is ([`crate::key`]).
+//! * The *incoming message* is the one that the other end sends us, the
+//!   *outgoing message* ours to it.
+//! * *Silence* is the time since anything came that shows that the other end is
+//!   alive and knows the RPC: every packet but RPC_UNKNOWN and ACK. Sending
+//!   bytes for the first time ends it too.
+//!
+//! # States
+//!
+//! ```text
+//!          client                                server
+//!
+//!     Rpc::client()                         Rpc::server(), of a DATA packet
+//!           |                                      |
+//!           v                                      v
+//!       Outgoing                               Incoming
+//!           |  first DATA of the response          |  delivered()
+//!           v                                      v
+//!       Incoming                               InService
+//!           |  delivered()                         |  reply()
+//!           v                                      v
+//!         Ended                                Outgoing
+//!                                                  |  ACK
+//!                                                  v
+//!                                                Ended
+//! ```
+//!
+//! Besides, silence and [`Rpc::fail`] lead to `Ended` from everywhere; a client
+//! then returns [`Event::Failed`], a server [`Event::Ended`].
+//!
+//! # What a packet does
+//!
+//! | packet | client, Outgoing | client, Incoming | server, Incoming | server, InService | server, Outgoing |
+//! |---|---|---|---|---|---|
+//! | DATA | → Incoming, then as there | bytes kept | bytes kept | duplicate | duplicate |
+//! | GRANT | raises the limit | – | – | – | raises the limit |
+//! | RESEND | bytes again, or BUSY | – | BUSY | BUSY | bytes again, or BUSY |
+//! | RPC_UNKNOWN | all bytes again | – | → Ended | → Ended | → Ended |
+//! | BUSY | ends silence | ends silence | ends silence | ends silence | ends silence |
+//! | NEED_ACK | RESEND of all | RESEND of what is missing; ACK if nothing | – | – | – |
+//! | ACK | – | – | → Ended | → Ended | → Ended |
+//!
+//! "–": no effect ([`Discard::Unexpected`]). CUTOFFS and FREEZE concern no RPC.
+//! A NEED_ACK that arrives while the response has no memory is answered BUSY.
+//!
+//! # Memory for the incoming message
+//!
+//! DATA for a message that has no memory yet returns [`Event::NeedBuffers`] and
+//! its payload is not kept. The caller asks the pool, and
+//!
+//! * if there is memory, calls [`Rpc::buffers_granted`] and gives the same
+//!   packet again;
+//! * else lets the RPC wait in the pool and calls [`Rpc::buffers_pending`].
+//!   Payloads are then dropped, silence does not count, nothing is granted. When
+//!   memory comes, [`Rpc::buffers_granted`] asks for all that was sent again;
+//! * or, if it cannot even wait, does nothing: the next DATA asks again.
+//!
+//! # What the time does
+//!
+//! | waiting for | first after | then | silence of `timeout_ns` |
+//! |---|---|---|---|
+//! | DATA, or a GRANT for a request | `resend_ns`: RESEND | doubling to `resend_max_ns` | → Ended |
+//! | the ACK of a response all sent | `need_ack_ns`: NEED_ACK | doubling to `need_ack_max_ns` | → Ended |
+//! | a GRANT for a response | `need_ack_max_ns`: NEED_ACK | the same | → Ended |
+//!
+//! Nobody is waited for while there are bytes that we may send or grant, while
+//! the incoming message waits for memory or is complete, and while the
+//! application works. A BUSY postpones the next RESEND but does not make the
+//! interval short again; other packets do.
+//!
+//! # Polling
+//!
+//! After every call that takes `&mut self`, poll [`Rpc::poll_transmit`] until it
+//! returns `None`, then ask for the [`Rpc::deadline`].
 
+mod input;
+mod output;
+mod stray;
+#[cfg(test)]
+mod tests;
+mod timer;
+
+use self::output::Pending;
+use self::timer::Timer;
 use crate::config::Config;
+use crate::key;
 use crate::rx::Rx;
 use crate::tx::Segment;
 use crate::tx::Tx;
 use crate::wire::Data;
 use crate::wire::Grant;
-use crate::wire::Packet;
 use crate::wire::Resend;
+
+pub use self::stray::on_stray;
+pub use self::stray::Stray;
+pub use self::stray::StrayDrop;
 
 /// Where an RPC is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +119,9 @@ pub enum State {
 /// Whether the incoming message has memory to go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffers {
-    /// There is no incoming message yet.
+    /// There is no incoming message.
     Unneeded,
-    /// Nobody has asked the pool yet.
+    /// The next DATA asks for memory.
     Needed,
     /// The pool has none; the RPC waits there.
     Pending,
@@ -37,18 +129,18 @@ pub enum Buffers {
     Have,
 }
 
-/// Why an RPC failed at its client.
+/// Why an RPC failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RpcError {
-    /// Nothing came from the server for too long.
+    /// Nothing came from the other end for too long.
     TimedOut,
-    /// Nobody listens on the server's port.
+    /// Nobody listens on the other end's port.
     PortUnreachable,
-    /// The server's host cannot be reached.
+    /// The other end's host cannot be reached.
     HostUnreachable,
-    /// The server's host does not speak the protocol.
+    /// The other end's host does not speak the protocol.
     ProtocolUnreachable,
-    /// The response could not be stored.
+    /// The incoming message could not be stored.
     Fault,
 }
 
@@ -59,12 +151,8 @@ pub enum EndReason {
     Acked,
     /// The client does not know the RPC.
     UnknownToClient,
-    /// Nothing came from the client for too long.
-    TimedOut,
-    /// The client cannot be reached.
-    Unreachable,
-    /// The request could not be stored.
-    Fault,
+    /// It failed.
+    Failed(RpcError),
 }
 
 /// Something that the caller has to act on.
@@ -76,7 +164,7 @@ pub enum Event {
     NeedBuffers(u32),
     /// The incoming message is complete.
     Received,
-    /// Client: the RPC failed; the application is to be told. It is over.
+    /// Client: the RPC is over; the application is to be told why.
     Failed(RpcError),
     /// Server: the RPC is over and to be removed.
     Ended(EndReason),
@@ -89,7 +177,7 @@ pub enum Discard {
     Duplicate,
     /// There is no memory for its message yet.
     NoBuffers,
-    /// Too many gaps in its message.
+    /// It would make too many gaps in its message.
     TooFragmented,
     /// It contradicts what is known of its message.
     Mismatch,
@@ -105,14 +193,14 @@ pub struct Reaction {
     pub keep_payload: bool,
     /// What the caller has to do.
     pub event: Option<Event>,
-    /// Set if the packet had no effect.
+    /// Set if the packet had no effect, but that it may have ended silence.
     pub discard: Option<Discard>,
 }
 
 /// A packet to be sent. The caller adds ports, ids, acknowledgments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transmit {
-    /// A DATA packet with this segment of our message.
+    /// A DATA packet with this segment of the outgoing message.
     Data {
         /// The segment.
         segment: Segment,
@@ -127,136 +215,172 @@ pub enum Transmit {
     Busy,
     /// A NEED_ACK.
     NeedAck,
-    /// An ACK for this RPC, and with it those that wait in
+    /// An ACK that names this RPC, and lists those that wait in
     /// [`crate::peer::Peer`].
     Ack,
 }
 
-/// Why a response was refused.
+/// A response was refused: the RPC has no request that was delivered and not
+/// answered yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplyError {
-    /// The RPC has no request that was delivered and not answered.
-    NotInService,
-}
-
-/// Why a packet without an RPC is dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StrayDrop {
-    /// We are the client and the RPC is over, or never was.
-    NoSuchRpc,
-    /// It belongs to no RPC.
-    NotOfAnRpc,
-}
-
-/// What to do with a packet whose RPC is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stray {
-    /// Create a server RPC ([`Rpc::server`]) and give it the packet.
-    CreateServer,
-    /// Answer RPC_UNKNOWN.
-    ReplyUnknown,
-    /// Answer ACK.
-    ReplyAck,
-    /// Nothing.
-    Drop(StrayDrop),
-}
-
-/// What to do with a packet whose RPC is not known; `local_id` is the RPC's id
-/// as we would see it.
-pub fn on_stray(_packet: &Packet, _local_id: u64) -> Stray {
-    todo!()
-}
+pub struct NotInService;
 
 /// An RPC.
+///
+/// # Invariants
+///
+/// * The state is `InService` at servers only.
+/// * There is a `tx` exactly in `Outgoing`, an `rx` exactly in `Incoming`;
+///   `buffers` is `Unneeded` exactly without `rx`.
 #[derive(Debug)]
-pub struct Rpc {}
+pub struct Rpc {
+    id: u64,
+    state: State,
+    buffers: Buffers,
+    pending: Pending,
+    timer: Timer,
+    tx: Option<Tx>,
+    rx: Option<Rx>,
+}
 
 impl Rpc {
     /// An RPC that we call; `id` is even.
-    pub fn client(_id: u64, _request: Tx, _now: u64, _config: &Config) -> Self {
-        todo!()
+    pub fn client(id: u64, request: Tx, now: u64, config: &Config) -> Self {
+        Self {
+            id,
+            state: State::Outgoing,
+            buffers: Buffers::Unneeded,
+            pending: Pending::default(),
+            timer: Timer::new(now, config.resend_ns),
+            tx: Some(request),
+            rx: None,
+        }
     }
+
     /// An RPC that another host calls with `data`, which is then to be given
     /// to [`Rpc::on_packet`]; `id` is odd.
-    pub fn server(_id: u64, _data: &Data, _now: u64, _config: &Config) -> Self {
-        todo!()
+    pub fn server(id: u64, data: &Data, now: u64, config: &Config) -> Self {
+        Self {
+            id,
+            state: State::Incoming,
+            buffers: Buffers::Needed,
+            pending: Pending::default(),
+            timer: Timer::new(now, config.resend_ns),
+            tx: None,
+            rx: Some(Rx::new(data.message_length, data.incoming)),
+        }
     }
+
     /// The RPC's id as we see it.
     pub fn id(&self) -> u64 {
-        todo!()
+        self.id
     }
+
     /// True if we are the client.
     pub fn is_client(&self) -> bool {
-        todo!()
+        key::is_client(self.id)
     }
+
     /// The RPC's state.
     pub fn state(&self) -> State {
-        todo!()
+        self.state
     }
+
     /// Whether the incoming message has memory.
     pub fn buffers(&self) -> Buffers {
-        todo!()
+        self.buffers
     }
-    /// The outgoing message. None once its bytes are not needed any more.
+
+    /// The outgoing message; none once its bytes are not needed any more.
     pub fn tx(&self) -> Option<&Tx> {
-        todo!()
+        self.tx.as_ref()
     }
-    /// The incoming message.
+
+    /// The incoming message, from its first packet until it is delivered.
     pub fn rx(&self) -> Option<&Rx> {
-        todo!()
+        self.rx.as_ref()
     }
-    /// True if the incoming message is complete.
+
+    /// True if the incoming message is complete and not delivered yet.
     pub fn received(&self) -> bool {
-        todo!()
+        self.rx.as_ref().is_some_and(Rx::complete)
     }
-    /// Takes a packet.
-    pub fn on_packet(&mut self, _now: u64, _config: &Config, _packet: &Packet) -> Reaction {
-        todo!()
-    }
-    /// Takes an acknowledgment of this RPC that came in another RPC's packet.
-    pub fn on_ack(&mut self) -> Option<Event> {
-        todo!()
-    }
+
     /// The pool gave memory for the incoming message.
-    pub fn buffers_granted(&mut self, _now: u64, _config: &Config) {
-        todo!()
+    ///
+    /// If the RPC had to wait for it, what came meanwhile was dropped and is
+    /// asked for again.
+    pub fn buffers_granted(&mut self, now: u64, config: &Config) {
+        match self.buffers {
+            Buffers::Needed => {}
+            Buffers::Pending => {
+                self.pending.resend_all = true;
+                self.progress(now, config);
+            }
+            Buffers::Unneeded | Buffers::Have => return,
+        }
+        self.buffers = Buffers::Have;
     }
-    /// The pool has no memory for the incoming message, and the RPC waits.
+
+    /// The pool has no memory for the incoming message, and the RPC waits there.
     pub fn buffers_pending(&mut self) {
-        todo!()
+        if self.buffers == Buffers::Needed {
+            self.buffers = Buffers::Pending;
+        }
     }
-    /// When [`Rpc::on_timer`] is to be called.
-    pub fn deadline(&self) -> Option<u64> {
-        todo!()
+
+    /// The application has the incoming message. A server's RPC is in service
+    /// then; a client's is over, and its acknowledgment is to be queued
+    /// ([`crate::peer::Peer::queue_ack`]). Without effect, and false, if the
+    /// message is not complete.
+    pub fn delivered(&mut self) -> bool {
+        if !self.received() {
+            return false;
+        }
+        if self.is_client() {
+            self.end();
+        } else {
+            self.state = State::InService;
+            self.rx = None;
+            self.buffers = Buffers::Unneeded;
+        }
+        true
     }
-    /// Takes note of the time; without effect before the deadline.
-    pub fn on_timer(&mut self, _now: u64, _config: &Config) -> Option<Event> {
-        todo!()
-    }
-    /// Server: the application has the request.
-    pub fn delivered(&mut self) {
-        todo!()
-    }
+
     /// Server: the application answers.
     ///
     /// # Errors
     ///
-    /// [`ReplyError`]; nothing has changed.
-    pub fn reply(&mut self, _response: Tx, _now: u64, _config: &Config) -> Result<(), ReplyError> {
-        todo!()
+    /// [`NotInService`]; nothing has changed.
+    pub fn reply(&mut self, response: Tx, now: u64, config: &Config) -> Result<(), NotInService> {
+        if self.state != State::InService {
+            return Err(NotInService);
+        }
+        self.state = State::Outgoing;
+        self.tx = Some(response);
+        self.progress(now, config);
+        Ok(())
     }
-    /// Ends the RPC because of what happened outside the protocol.
-    pub fn fail(&mut self, _error: RpcError) -> Event {
-        todo!()
+
+    /// Ends the RPC because of what happened outside the protocol. None if it
+    /// is over already.
+    pub fn fail(&mut self, error: RpcError) -> Option<Event> {
+        if self.state == State::Ended {
+            return None;
+        }
+        self.end();
+        Some(if self.is_client() {
+            Event::Failed(error)
+        } else {
+            Event::Ended(EndReason::Failed(error))
+        })
     }
-    /// Takes the next packet to be sent, with at most `max_payload` bytes of
-    /// message.
-    pub fn poll_transmit(
-        &mut self,
-        _now: u64,
-        _config: &Config,
-        _max_payload: u32,
-    ) -> Option<Transmit> {
-        todo!()
+
+    fn end(&mut self) {
+        self.state = State::Ended;
+        self.buffers = Buffers::Unneeded;
+        self.pending = Pending::default();
+        self.tx = None;
+        self.rx = None;
     }
 }

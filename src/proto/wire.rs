@@ -32,6 +32,8 @@
 
 mod emit;
 mod parse;
+#[cfg(test)]
+mod tests;
 
 pub use self::emit::emit;
 pub use self::parse::parse;
@@ -249,6 +251,18 @@ pub struct Acks {
 }
 
 impl Acks {
+    /// An empty list.
+    pub const fn new() -> Self {
+        const NONE: AckEntry = AckEntry {
+            client_id: 0,
+            server_port: 0,
+        };
+        Self {
+            entries: [NONE; MAX_ACKS],
+            count: 0,
+        }
+    }
+
     /// Adds an acknowledgment; false if there are already [`MAX_ACKS`].
     pub fn push(&mut self, entry: AckEntry) -> bool {
         match self.entries.get_mut(usize::from(self.count)) {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Silence: when to ask, and when to give up.
+
+use super::Buffers;
+use super::Event;
+use super::Rpc;
+use super::RpcError;
+use super::State;
+use crate::config::Config;
+use crate::rx::Rx;
+use crate::tx::Tx;
+
+/// What the other end owes us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaited {
+    /// Bytes of its message, or, if we are the client, a grant for ours.
+    Data,
+    /// The acknowledgment of our response, all of which was sent.
+    Ack,
+    /// A grant for our response.
+    Grant,
+}
+
+impl Awaited {
+    /// How long to wait before the first question.
+    fn first_interval(self, config: &Config) -> u64 {
+        match self {
+            Self::Data => config.resend_ns,
+            Self::Ack => config.need_ack_ns,
+            Self::Grant => config.need_ack_max_ns,
+        }
+    }
+
+    /// How long to wait at most between questions.
+    fn max_interval(self, config: &Config) -> u64 {
+        match self {
+            Self::Data => config.resend_max_ns.max(config.resend_ns),
+            Self::Ack | Self::Grant => config.need_ack_max_ns.max(config.need_ack_ns),
+        }
+    }
+}
+
+/// The state of an RPC's clock. It counts only while something is awaited.
+#[derive(Debug)]
+pub(super) struct Timer {
+    /// When silence began.
+    silent_since: u64,
+    /// When to ask.
+    alarm: u64,
+    /// How long to wait after having asked.
+    interval: u64,
+}
+
+impl Timer {
+    pub(super) fn new(now: u64, interval: u64) -> Self {
+        Self {
+            silent_since: now,
+            alarm: now.saturating_add(interval),
+            interval,
+        }
+    }
+
+    /// Postpones the alarm by the interval.
+    fn postpone(&mut self, now: u64) {
+        self.alarm = now.saturating_add(self.interval);
+    }
+}
+
+impl Rpc {
+    /// When [`Rpc::on_timer`] is to be called.
+    pub fn deadline(&self) -> Option<u64> {
+        self.awaited().map(|_| self.timer.alarm)
+    }
+
+    /// Takes note of the time; without effect before the deadline.
+    pub fn on_timer(&mut self, now: u64, config: &Config) -> Option<Event> {
+        let awaited = self.awaited()?;
+        if now < self.timer.alarm {
+            return None;
+        }
+        let give_up = self.timer.silent_since.saturating_add(config.timeout_ns);
+        if now >= give_up {
+            return self.fail(RpcError::TimedOut);
+        }
+        match awaited {
+            Awaited::Data => self.pending.resend_from = Some(0),
+            Awaited::Ack | Awaited::Grant => self.pending.need_ack = true,
+        }
+        let doubled = self.timer.interval.saturating_mul(2);
+        self.timer.interval = doubled.min(awaited.max_interval(config));
+        self.timer.postpone(now);
+        self.timer.alarm = self.timer.alarm.min(give_up);
+        None
+    }
+
+    /// The other end is alive.
+    pub(super) fn heard(&mut self, now: u64) {
+        self.timer.silent_since = now;
+        self.timer.postpone(now);
+    }
+
+    /// The other end is alive and does its part, or we begin with ours: wait
+    /// for it as if for the first time.
+    pub(super) fn progress(&mut self, now: u64, config: &Config) {
+        self.timer.interval = self.next_awaited().first_interval(config);
+        self.heard(now);
+    }
+
+    /// Bytes were sent again: give them time to have an effect.
+    pub(super) fn sent_again(&mut self, now: u64) {
+        self.timer.postpone(now);
+    }
+
+    /// What is awaited, if it is the other end's turn.
+    fn awaited(&self) -> Option<Awaited> {
+        let awaited = match self.state {
+            State::Ended | State::InService => false,
+            State::Outgoing => !self.tx.as_ref().is_some_and(Tx::has_segment),
+            State::Incoming => match (self.buffers, &self.rx) {
+                (Buffers::Needed, _) => true,
+                (Buffers::Have, Some(rx)) => !rx.complete() && !rx.caught_up(),
+                (Buffers::Pending | Buffers::Unneeded | Buffers::Have, _) => false,
+            },
+        };
+        awaited.then(|| self.next_awaited())
+    }
+
+    /// What is awaited when it is the other end's turn next.
+    fn next_awaited(&self) -> Awaited {
+        if self.is_client() || self.state == State::Incoming {
+            Awaited::Data
+        } else if self.tx.as_ref().is_some_and(Tx::fully_sent) {
+            Awaited::Ack
+        } else {
+            Awaited::Grant
+        }
+    }
+
+    /// The incoming message, if it has received anything.
+    pub(super) fn begun_rx(&self) -> Option<&Rx> {
+        self.rx.as_ref().filter(|rx| rx.received_bytes() != 0)
+    }
+}
