@@ -17,6 +17,7 @@ use homa_proto::wire::Packet;
 use homa_proto::wire::Parsed;
 use kernel::prelude::*;
 use kernel::sync::Arc;
+use net::errno;
 use net::skb::Payload;
 use net::Address;
 use net::Endpoint;
@@ -296,7 +297,7 @@ fn create(sock: &Sock<Homa>, input: &Input, key: &RpcKey) -> Result {
         return Err(EINVAL);
     };
     if sock.buffers.region().is_none() {
-        return Err(ENOBUFS);
+        return Err(errno::ENOBUFS.into());
     }
     let namespace = sock.namespace();
     let peer: Arc<Peer> = namespace.peers.get(sock, &input.peer_id())?;

@@ -6,9 +6,10 @@ use core::ffi::c_void;
 use core::mem::size_of;
 
 use kernel::prelude::*;
-use net::user::UserData;
+use net::errno;
 use net::uapi;
 use net::uapi::RcvbufArgs;
+use net::user::UserData;
 use net::OptionValue;
 use net::Sock;
 use net::UserPtr;
@@ -34,7 +35,7 @@ fn min_region() -> u64 {
 /// `setsockopt(2)`.
 pub(crate) fn set(sock: &Sock<Homa>, level: i32, name: u32, value: &OptionValue) -> Result {
     if !is_ours(level) {
-        return Err(ENOPROTOOPT);
+        return Err(errno::ENOPROTOOPT.into());
     }
     match name {
         uapi::SO_HOMA_RCVBUF => set_rcvbuf(sock, &value.read()?),
@@ -42,7 +43,7 @@ pub(crate) fn set(sock: &Sock<Homa>, level: i32, name: u32, value: &OptionValue)
             sock.set_server(value.read::<i32>()? != 0);
             Ok(())
         }
-        _ => Err(ENOPROTOOPT),
+        _ => Err(errno::ENOPROTOOPT.into()),
     }
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn get(
     len: &UserPtr<i32>,
 ) -> Result {
     if !is_ours(level) {
-        return Err(ENOPROTOOPT);
+        return Err(errno::ENOPROTOOPT.into());
     }
     match name {
         uapi::SO_HOMA_RCVBUF => {
@@ -67,7 +68,7 @@ pub(crate) fn get(
             write(value, len, &args)
         }
         uapi::SO_HOMA_SERVER => write(value, len, &i32::from(sock.is_server())),
-        _ => Err(ENOPROTOOPT),
+        _ => Err(errno::ENOPROTOOPT.into()),
     }
 }
 

@@ -6,11 +6,11 @@ use core::mem::size_of;
 
 use homa_proto::key;
 use homa_proto::key::RpcKey;
-use homa_proto::rpc::EndReason;
-use homa_proto::rpc::Event;
+use homa_proto::rpc::RpcError;
 use homa_proto::wire::AckEntry;
 use kernel::prelude::*;
 use kernel::sync::Arc;
+use net::errno::ESHUTDOWN;
 use net::uapi;
 use net::uapi::RecvmsgArgs;
 use net::wait;
@@ -24,6 +24,7 @@ use crate::buffers::BufferLease;
 use crate::buffers::Buffers;
 use crate::errno;
 use crate::input;
+use crate::input::Outcome;
 use crate::output;
 use crate::output::Work;
 use crate::peers::Peer;
@@ -79,12 +80,12 @@ fn receive_args(
     }
     let arrival = wait::wait_for(sock, Direction::Receive, nonblocking, || {
         if sock.is_closed() {
-            Some(Err(ESHUTDOWN))
+            Some(None)
         } else {
-            next_arrival(sock).map(Ok)
+            next_arrival(sock).map(Some)
         }
-    })??;
-    arrival.deliver(sock, msg, args)
+    })?;
+    arrival.ok_or(ESHUTDOWN)?.deliver(sock, msg, args)
 }
 
 /// Gives memory to the RPCs that wait for it, as far as there is some.
@@ -221,8 +222,14 @@ impl Arrival {
         let Ok(shard) = sock.shard(&self.key) else {
             return;
         };
-        let event = Event::Ended(EndReason::Fault);
-        let outcome = input::apply(sock, &mut shard.lock(), &self.key, event);
+        let outcome = {
+            let mut table = shard.lock();
+            let rpc = table.get_mut(&self.key);
+            match rpc.and_then(|rpc| rpc.machine.fail(RpcError::Fault)) {
+                Some(event) => input::apply(sock, &mut table, &self.key, event),
+                None => Outcome::default(),
+            }
+        };
         outcome.run(sock);
     }
 }

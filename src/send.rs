@@ -8,6 +8,9 @@ use homa_proto::rpc::Rpc as Machine;
 use homa_proto::rpc::State;
 use kernel::prelude::*;
 use kernel::sync::Arc;
+use net::errno::ENETUNREACH;
+use net::errno::EOPNOTSUPP;
+use net::errno::ESHUTDOWN;
 use net::uapi;
 use net::uapi::SendmsgArgs;
 use net::wait;
@@ -53,7 +56,7 @@ pub(crate) fn send(sock: &Sock<Homa>, msg: &mut Msg) -> Result<usize> {
 fn wait_for_memory(sock: &Sock<Homa>, nonblocking: bool) -> Result {
     wait::wait_for(sock, Direction::Send, nonblocking, || {
         if sock.is_closed() {
-            Some(Err(ESHUTDOWN))
+            Some(Err(ESHUTDOWN.into()))
         } else if socket::has_send_memory(sock) {
             Some(Ok(()))
         } else {
@@ -80,10 +83,10 @@ fn send_request(
     mut args: SendmsgArgs,
 ) -> Result {
     if args.flags & uapi::HOMA_SENDMSG_PRIVATE != 0 {
-        return Err(EOPNOTSUPP);
+        return Err(EOPNOTSUPP.into());
     }
     if remote.address.v4().is_some() && sock.is_ipv6() && sock.is_v6only() {
-        return Err(ENETUNREACH);
+        return Err(ENETUNREACH.into());
     }
     let namespace = sock.namespace();
     let peer = namespace.peers.get(

@@ -16,6 +16,7 @@ use homa_proto::table::Table;
 use kernel::alloc::Flags;
 use kernel::prelude::*;
 use kernel::sync::Arc;
+use net::errno::ESHUTDOWN;
 use net::uapi;
 use net::uapi::poll as ready_to;
 use net::BhSpinLock;
@@ -142,7 +143,7 @@ impl Socket {
                 // Under the lock: whoever shuts the socket down empties the shards after this is
                 // set.
                 if self.is_closed() {
-                    return Err(ESHUTDOWN);
+                    return Err(ESHUTDOWN.into());
                 }
                 if table.room() {
                     let refused = table.insert(*key, rpc).err();
@@ -236,7 +237,7 @@ pub(crate) fn open(sock: &Sock<Homa>) -> Result {
 /// `bind(2)`: takes a port below those that are given out, and makes the socket a server.
 pub(crate) fn bind(sock: &Sock<Homa>, local: &Endpoint) -> Result {
     if sock.is_closed() {
-        return Err(ESHUTDOWN);
+        return Err(ESHUTDOWN.into());
     }
     if local.port == 0 {
         return Ok(());

@@ -8,6 +8,7 @@
 
 #include <linux/poll.h>
 #include <net/inet_common.h>
+#include <net/ipv6.h>
 #include <net/protocol.h>
 #include <net/transp_v6.h>
 

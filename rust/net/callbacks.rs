@@ -10,6 +10,7 @@ use core::ptr::NonNull;
 use bindings as c;
 use kernel::prelude::*;
 
+use crate::errno;
 use crate::msg;
 use crate::msg::Msg;
 use crate::msg::OptionValue;
@@ -134,7 +135,7 @@ pub unsafe fn setsockopt<P: Protocol>(
     len: core::ffi::c_uint,
 ) -> c_int {
     let (Ok(name), Ok(len)) = (u32::try_from(name), usize::try_from(len)) else {
-        return ENOPROTOOPT.to_errno();
+        return to_int(Err(errno::ENOPROTOOPT.into()));
     };
     // SAFETY: As the caller says.
     let (sock, value) = unsafe { (Sock::<P>::from_raw(sk), OptionValue::from_raw(value, len)) };
@@ -152,7 +153,7 @@ pub unsafe fn getsockopt<P: Protocol>(
     len: *mut c_int,
 ) -> c_int {
     let Ok(name) = u32::try_from(name) else {
-        return ENOPROTOOPT.to_errno();
+        return to_int(Err(errno::ENOPROTOOPT.into()));
     };
     // SAFETY: As the caller says.
     let sock = unsafe { Sock::<P>::from_raw(sk) };

@@ -27,6 +27,7 @@
 pub mod addr;
 #[doc(hidden)]
 pub mod callbacks;
+pub mod errno;
 pub mod lock;
 pub mod msg;
 pub mod pages;

@@ -10,6 +10,7 @@ use kernel::prelude::*;
 
 use crate::addr::Address;
 use crate::addr::Endpoint;
+use crate::errno;
 use crate::user::UserData;
 use crate::user::UserPtr;
 
@@ -33,7 +34,7 @@ pub(crate) unsafe fn read_endpoint(
     // SAFETY: There are at least two bytes, and the family comes first in every address.
     let family = unsafe { name.cast::<u16>().read_unaligned() };
     if family != if ipv6 { AF_INET6 } else { AF_INET } {
-        return Err(EAFNOSUPPORT);
+        return Err(errno::EAFNOSUPPORT.into());
     }
     if ipv6 {
         // The length without sin6_scope_id is what RFC 2133 had; the kernel accepts it everywhere.

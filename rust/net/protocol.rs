@@ -5,6 +5,7 @@
 use core::marker::PhantomData;
 
 use bindings as c;
+use kernel::error::to_result;
 use kernel::prelude::*;
 
 use crate::addr::Endpoint;

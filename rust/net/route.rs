@@ -5,9 +5,11 @@
 use core::ptr::NonNull;
 
 use bindings as c;
+use kernel::error::to_result;
 use kernel::prelude::*;
 
 use crate::addr::Address;
+use crate::errno;
 use crate::sock::Sock;
 use crate::Protocol;
 
@@ -86,7 +88,7 @@ impl Route {
             // SAFETY: All bytes of the union are initialised, and any bytes are valid.
             Address::from_bytes(unsafe { source.in6_u.u6_addr8 })
         };
-        let dst = NonNull::new(dst).ok_or(EHOSTUNREACH)?;
+        let dst = NonNull::new(dst).ok_or(errno::EHOSTUNREACH)?;
         // INVARIANT: The lookup succeeded, so `dst` is a reference for us, and of the family of
         // `remote`, as the source address is.
         Ok(Self {

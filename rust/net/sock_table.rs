@@ -19,6 +19,7 @@ use core::sync::atomic::Ordering;
 use bindings as c;
 use kernel::prelude::*;
 
+use crate::errno;
 use crate::lock::BhSpinLock;
 use crate::lock::LockClass;
 use crate::rcu;
@@ -159,12 +160,12 @@ impl<P: Protocol> SockTable<P> {
                         return if Some(owner.as_ptr()) == current {
                             Ok(port)
                         } else {
-                            Err(EADDRINUSE)
+                            Err(errno::EADDRINUSE.into())
                         };
                     }
                     port
                 }
-                None => self.unused(&mut cursor, range).ok_or(EADDRNOTAVAIL)?,
+                None => self.unused(&mut cursor, range).ok_or(errno::EADDRNOTAVAIL)?,
             };
             // SAFETY: The lock is held. `new` is not linked: either it never was, or the grace
             // period after its removal has passed (below).

@@ -7,6 +7,7 @@ use core::mem::size_of;
 use core::mem::MaybeUninit;
 
 use bindings as c;
+use kernel::error::to_result;
 use kernel::prelude::*;
 
 use crate::skb::Skb;
