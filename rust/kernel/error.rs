@@ -96,6 +96,16 @@ codes! {
     ENOGRACE = 531, "The server does not accept reclaims.";
 }
 
+/// A few architectures number some errors differently.
+#[cfg(not(hosted))]
+const _: () = assert!(
+    bindings::EDEADLK == 35
+        && bindings::EOVERFLOW == 75
+        && bindings::EMSGSIZE == 90
+        && bindings::ETIMEDOUT == 110,
+    "this architecture's error numbers are not the generic ones; add them to rust/kernel/error.rs"
+);
+
 /// An error of the kernel, with its number.
 ///
 /// # Invariants
