@@ -118,6 +118,11 @@ struct Open {
     used: u32,
 }
 
+/// The room that a chunk for so many bytes takes.
+const fn round_up(bytes: u32) -> u32 {
+    bytes.saturating_add(CHUNK_ALIGN - 1) & !(CHUNK_ALIGN - 1)
+}
+
 /// A receive buffer region and the messages that wait for memory in it.
 #[derive(Debug)]
 pub struct Pool {
@@ -155,7 +160,7 @@ impl Pool {
     /// is not enough.
     pub fn alloc(&mut self, length: u32) -> Option<Lease> {
         let whole = length >> BPAGE_SHIFT;
-        let rest = (length & (BPAGE_SIZE - 1)).next_multiple_of(CHUNK_ALIGN);
+        let rest = round_up(length & (BPAGE_SIZE - 1));
         let chunks = whole.saturating_add(u32::from(rest != 0));
         if usize::try_from(chunks).map_or(true, |chunks| chunks > MAX_BPAGES) {
             return None;

@@ -78,6 +78,12 @@ pub const CUTOFFS_LEN: usize = 62;
 /// Length of an ACK packet, however many acknowledgments it holds.
 pub const ACK_LEN: usize = 80;
 
+/// Where the list of an ACK packet has its entries, of 10 bytes each.
+const ACK_PLACES: [usize; MAX_ACKS] = [30, 40, 50, 60, 70];
+
+/// Where a CUTOFFS packet has its cutoffs.
+const CUTOFF_PLACES: [usize; NUM_PRIORITIES as usize] = [28, 32, 36, 40, 44, 48, 52, 56];
+
 /// Where the checksum field is, from the start of the header.
 pub const CHECKSUM_OFFSET: usize = 16;
 

@@ -59,12 +59,15 @@ fn bit(number: u32) -> (usize, u64) {
 }
 
 /// The number of the lowest bit set in a bitmap.
-fn lowest(words: impl Iterator<Item = u64>) -> Option<u32> {
-    (0u32..)
-        .step_by(u64::BITS as usize)
-        .zip(words)
-        .find(|&(_, word)| word != 0)
-        .map(|(first, word)| first.saturating_add(word.trailing_zeros()))
+fn lowest(words: &[u64]) -> Option<u32> {
+    let mut first = 0u32;
+    for &word in words {
+        if word != 0 {
+            return Some(first.saturating_add(word.trailing_zeros()));
+        }
+        first = first.saturating_add(u64::BITS);
+    }
+    None
 }
 
 impl Bpages {
@@ -98,7 +101,7 @@ impl Bpages {
 
     /// Takes the lowest free bpage.
     pub(super) fn take_free(&mut self) -> Option<u32> {
-        let number = lowest(self.groups_with_free.iter().copied())?;
+        let number = lowest(&self.groups_with_free)?;
         let group = self.groups.get_mut(number as usize)?;
         let in_group = group.free.trailing_zeros();
         // Clears the lowest bit.

@@ -8,6 +8,8 @@ use super::Cutoffs;
 use super::Data;
 use super::Packet;
 use super::PacketType;
+use super::ACK_PLACES;
+use super::CUTOFF_PLACES;
 use super::MAX_HEADER;
 
 /// The TCP flags at the same place (SYN and RST); the reference always sets them.
@@ -73,7 +75,7 @@ impl Writer<'_> {
     }
 
     fn cutoffs(&mut self, cutoffs: &Cutoffs) {
-        for (at, cutoff) in (28..).step_by(4).zip(cutoffs.unsched_cutoffs) {
+        for (at, cutoff) in CUTOFF_PLACES.into_iter().zip(cutoffs.unsched_cutoffs) {
             self.put_u32(at, cutoff);
         }
         self.put_u16(60, cutoffs.version);
@@ -81,7 +83,7 @@ impl Writer<'_> {
 
     fn acks(&mut self, acks: &Acks) {
         self.put_u16(28, u16::from(acks.count));
-        for (at, entry) in (30..).step_by(10).zip(acks.entries) {
+        for (at, entry) in ACK_PLACES.into_iter().zip(acks.entries) {
             self.put_u64(at, entry.client_id);
             self.put_u16(at.saturating_add(8), entry.server_port);
         }

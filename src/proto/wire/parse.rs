@@ -12,8 +12,10 @@ use super::Packet;
 use super::PacketType;
 use super::Parsed;
 use super::Resend;
+use super::ACK_PLACES;
 use super::COMMON_LEN;
 use super::CONTROL_PRIORITY;
+use super::CUTOFF_PLACES;
 use super::DATA_LEN;
 use super::MAX_ACKS;
 use super::MAX_MESSAGE_LENGTH;
@@ -150,7 +152,7 @@ impl Reader<'_> {
 
     fn cutoffs(&self) -> Result<Cutoffs, ParseError> {
         let mut unsched_cutoffs = [0; NUM_PRIORITIES as usize];
-        for (at, cutoff) in (28..).step_by(4).zip(&mut unsched_cutoffs) {
+        for (at, cutoff) in CUTOFF_PLACES.into_iter().zip(&mut unsched_cutoffs) {
             *cutoff = self.get_u32(at)?;
         }
         Ok(Cutoffs {
@@ -162,7 +164,7 @@ impl Reader<'_> {
     fn acks(&self) -> Result<Acks, ParseError> {
         let count = usize::from(self.get_u16(28)?).min(MAX_ACKS);
         let mut acks = Acks::default();
-        for at in (30..).step_by(10).take(count) {
+        for &at in ACK_PLACES.iter().take(count) {
             if let Some(entry) = self.ack_entry(at)? {
                 acks.push(entry);
             }
