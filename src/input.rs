@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! Packets that come in. All of it runs in softirq context, within one RCU critical section.
+//!
+//! Parts that not every packet needs are never inlined: the stack is short here, under whatever was
+//! interrupted.
 
 use homa_proto::key::RpcKey;
 use homa_proto::key::PeerKey;
@@ -123,6 +126,7 @@ fn accepts(sock: &Sock<Homa>, input: &Input) -> bool {
 }
 
 /// Takes note of the priorities that a host wants to be used towards it.
+#[inline(never)]
 fn note_cutoffs(namespace: &Namespace, input: &Input, cutoffs: &Cutoffs) {
     let seen = input.peer_id();
     let chosen = PeerId {
@@ -137,6 +141,7 @@ fn note_cutoffs(namespace: &Namespace, input: &Input, cutoffs: &Cutoffs) {
 }
 
 /// Ends the RPC of which `source` says that it has the whole response.
+#[inline(never)]
 fn acknowledge(namespace: &Namespace, rcu: &RcuGuard, source: &Address, ack: &AckEntry) {
     let Some(sock) = namespace.ports.lookup(rcu, ack.server_port) else {
         return;
@@ -201,6 +206,7 @@ pub(crate) fn apply(
 }
 
 /// Gives a packet to its RPC, or deals with its having none.
+#[inline(never)]
 fn dispatch(sock: &Sock<Homa>, input: &Input, skb: Skb) {
     let key = input.key();
     let Ok(shard) = sock.shard(&key) else {
@@ -269,6 +275,7 @@ fn feed(
 }
 
 /// Deals with a packet whose RPC is not known. Returns whether it is now.
+#[inline(never)]
 fn stray(sock: &Sock<Homa>, input: &Input, key: &RpcKey) -> bool {
     let packet = &input.parsed.packet;
     let reply = match rpc::on_stray(packet, key.id) {
@@ -282,6 +289,7 @@ fn stray(sock: &Sock<Homa>, input: &Input, key: &RpcKey) -> bool {
     false
 }
 
+#[inline(never)]
 fn answer(sock: &Sock<Homa>, input: &Input, key: &RpcKey, reply: Packet) -> Result {
     let peer = sock.namespace().peers.get(sock, &input.peer_id())?;
     let reply = match reply {
@@ -292,6 +300,7 @@ fn answer(sock: &Sock<Homa>, input: &Input, key: &RpcKey, reply: Packet) -> Resu
 }
 
 /// Creates the server's side of an RPC that a DATA packet begins.
+#[inline(never)]
 fn create(sock: &Sock<Homa>, input: &Input, key: &RpcKey) -> Result {
     let Packet::Data(data) = &input.parsed.packet else {
         return Err(EINVAL);
