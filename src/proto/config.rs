@@ -6,6 +6,9 @@
 //! [`TUNABLES`] describes the same fields as data: the sysctl layer and the
 //! documentation are made from it.
 
+#[cfg(test)]
+mod tests;
+
 /// What a number measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {

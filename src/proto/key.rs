@@ -11,6 +11,9 @@
 //! clients may collide at a server, so there the client's address belongs to
 //! the name.
 
+#[cfg(test)]
+mod tests;
+
 /// A host's address: IPv6, or IPv4 in the v4-mapped form `::ffff:a.b.c.d`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerKey(pub [u8; 16]);

@@ -40,7 +40,7 @@ pub struct Added {
 /// Why a packet's payload is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejected {
-    /// All its bytes are there already.
+    /// All its bytes, if any, are there already.
     Duplicate,
     /// It would make more gaps than are kept track of.
     TooFragmented,
@@ -105,6 +105,9 @@ impl Rx {
         let packet_end = offset.checked_add(len).ok_or(Rejected::OutOfBounds)?;
         if packet_end > self.length {
             return Err(Rejected::OutOfBounds);
+        }
+        if len == 0 {
+            return Err(Rejected::Duplicate);
         }
         if offset > self.end {
             self.gaps
