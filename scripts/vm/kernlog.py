@@ -37,7 +37,7 @@ SUSPECT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("registered twice", r"cannot create duplicate|already registered|kobject_add_internal failed"),
         ("sysctl table", r"sysctl table check failed|sysctl: .*(failed|not registered)"),
         ("module refused", r"Unknown symbol|disagrees about version|[Uu]nknown rela relocation"),
-        ("module refused", r"Invalid relocation|Unpatched return thunk|exports duplicate symbol"),
+        ("module refused", r"[Ii]nvalid relocation|Unpatched return thunk|exports duplicate symbol"),
         ("user program crashed", r"\bsegfault at |trap invalid opcode|traps: .* trap"),
         ("interrupt trouble", r"nobody cared|NOHZ tick-stop error"),
     )

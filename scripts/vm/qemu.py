@@ -144,6 +144,17 @@ def start(line: list[str]) -> subprocess.Popen[bytes]:
     return process
 
 
+def close(process: subprocess.Popen[bytes]) -> None:
+    """Release the pipes of an ended machine."""
+    for stream in (process.stdin, process.stdout):
+        if stream:
+            try:
+                stream.close()
+            except BrokenPipeError:
+                # Keys that it did not read any more.
+                continue
+
+
 def sparse_file(path: Path) -> None:
     """Make room for the guest's /out."""
     with path.open("wb") as out:

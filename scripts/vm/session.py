@@ -313,6 +313,7 @@ class Session:
                 process.wait()
                 if not machine.ended:
                     self._drain(machine)
+                qemu.close(process)
             machine.server.close()
             if machine.channel:
                 machine.channel.close()
