@@ -63,12 +63,12 @@ impl Rpc {
             Packet::Data(data) => self.on_data(now, config, data),
             Packet::Grant(grant) => self.on_grant(now, config, *grant),
             Packet::Resend(resend) => self.on_resend(now, config, resend),
-            Packet::Unknown => self.on_unknown(now),
+            Packet::Unknown => self.on_unknown(now, config),
             Packet::Busy => {
-                self.heard(now);
+                self.heard(now, config);
                 Reaction::TAKEN
             }
-            Packet::NeedAck => self.on_need_ack(now),
+            Packet::NeedAck => self.on_need_ack(now, config),
             Packet::Ack(_) => match self.on_ack() {
                 Some(event) => Reaction::event(event),
                 None => Reaction::discard(Discard::Unexpected),
@@ -95,7 +95,7 @@ impl Rpc {
             self.buffers = Buffers::Needed;
         }
         let Some(rx) = self.rx.as_mut() else {
-            self.heard(now);
+            self.heard(now, config);
             return Reaction::discard(Discard::Duplicate);
         };
         if data.message_length != rx.length() {
@@ -104,7 +104,7 @@ impl Rpc {
         match self.buffers {
             Buffers::Have => {}
             Buffers::Needed => {
-                self.heard(now);
+                self.heard(now, config);
                 return Reaction::event(Event::NeedBuffers(data.message_length));
             }
             Buffers::Unneeded | Buffers::Pending => {
@@ -112,7 +112,7 @@ impl Rpc {
             }
         }
         if let Err(rejected) = rx.on_data(data.offset, data.payload_len) {
-            self.heard(now);
+            self.heard(now, config);
             return Reaction::discard(rejected.into());
         }
         let event = rx.complete().then_some(Event::Received);
@@ -139,7 +139,7 @@ impl Rpc {
                 return Reaction::discard(Discard::Unexpected);
             }
             self.pending.busy = true;
-            self.heard(now);
+            self.heard(now, config);
             return Reaction::TAKEN;
         };
         if tx.on_resend(resend) == ResendOutcome::NothingSentYet {
@@ -149,7 +149,7 @@ impl Rpc {
         Reaction::TAKEN
     }
 
-    fn on_unknown(&mut self, now: u64) -> Reaction {
+    fn on_unknown(&mut self, now: u64, config: &Config) -> Reaction {
         if !self.is_client() {
             return match self.end_server(EndReason::UnknownToClient) {
                 Some(event) => Reaction::event(event),
@@ -159,14 +159,14 @@ impl Rpc {
         match self.tx.as_mut() {
             Some(tx) => {
                 tx.restart();
-                self.sent_again(now);
+                self.sent_again(now, config);
                 Reaction::TAKEN
             }
             None => Reaction::discard(Discard::Unexpected),
         }
     }
 
-    fn on_need_ack(&mut self, now: u64) -> Reaction {
+    fn on_need_ack(&mut self, now: u64, config: &Config) -> Reaction {
         if !self.is_client() {
             return Reaction::discard(Discard::Unexpected);
         }
@@ -177,7 +177,7 @@ impl Rpc {
         } else {
             self.pending.resend_from = Some(0);
         }
-        self.heard(now);
+        self.heard(now, config);
         Reaction::TAKEN
     }
 

@@ -108,7 +108,7 @@ impl Rpc {
         let message_length = tx.length();
         let segment = tx.poll_segment(max_payload)?;
         if segment.retransmit {
-            self.sent_again(now);
+            self.sent_again(now, config);
         } else {
             self.progress(now, config);
         }

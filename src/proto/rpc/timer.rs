@@ -61,9 +61,15 @@ impl Timer {
         }
     }
 
-    /// Postpones the alarm by the interval.
-    fn postpone(&mut self, now: u64) {
-        self.alarm = now.saturating_add(self.interval);
+    /// When to give up.
+    fn give_up(&self, config: &Config) -> u64 {
+        self.silent_since.saturating_add(config.timeout_ns)
+    }
+
+    /// Postpones the alarm by the interval, but not beyond the end.
+    fn postpone(&mut self, now: u64, config: &Config) {
+        let alarm = now.saturating_add(self.interval);
+        self.alarm = alarm.min(self.give_up(config));
     }
 }
 
@@ -79,8 +85,7 @@ impl Rpc {
         if now < self.timer.alarm {
             return None;
         }
-        let give_up = self.timer.silent_since.saturating_add(config.timeout_ns);
-        if now >= give_up {
+        if now >= self.timer.give_up(config) {
             return self.fail(RpcError::TimedOut);
         }
         match awaited {
@@ -89,27 +94,26 @@ impl Rpc {
         }
         let doubled = self.timer.interval.saturating_mul(2);
         self.timer.interval = doubled.min(awaited.max_interval(config));
-        self.timer.postpone(now);
-        self.timer.alarm = self.timer.alarm.min(give_up);
+        self.timer.postpone(now, config);
         None
     }
 
     /// The other end is alive.
-    pub(super) fn heard(&mut self, now: u64) {
+    pub(super) fn heard(&mut self, now: u64, config: &Config) {
         self.timer.silent_since = now;
-        self.timer.postpone(now);
+        self.timer.postpone(now, config);
     }
 
     /// The other end is alive and does its part, or we begin with ours: wait
     /// for it as if for the first time.
     pub(super) fn progress(&mut self, now: u64, config: &Config) {
         self.timer.interval = self.next_awaited().first_interval(config);
-        self.heard(now);
+        self.heard(now, config);
     }
 
     /// Bytes were sent again: give them time to have an effect.
-    pub(super) fn sent_again(&mut self, now: u64) {
-        self.timer.postpone(now);
+    pub(super) fn sent_again(&mut self, now: u64, config: &Config) {
+        self.timer.postpone(now, config);
     }
 
     /// What is awaited, if it is the other end's turn.
