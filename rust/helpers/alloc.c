@@ -55,7 +55,7 @@ void homa_printk(int level, const char *prefix, const char *text, size_t len)
 
 void homa_warn_saturated(void)
 {
-	WARN_ONCE(1, "homa: a reference count is saturated; its object leaks\n");
+	WARN_ONCE(1, "homa: a saturated reference count; memory leaks\n");
 }
 
 void homa_bug(void)

@@ -120,7 +120,7 @@ pub mod entry {
     }
 }
 
-/// Names a type that implements [`Module`](crate::Module) to the kernel.
+/// Names a type that implements [`Module`] to the kernel.
 ///
 /// The keys, in this order, each followed by a comma: `type`, `name`, `authors` (optional, a list),
 /// `description` (optional) and `license`. The genuine macro also knows `alias`, `firmware`,

@@ -3,10 +3,14 @@
 //! The `pr_*!` macros: formatted messages to the kernel's log.
 //!
 //! A message is formatted into a buffer on the stack, so that logging needs no memory and works
-//! everywhere. What does not fit into [`LINE_LEN`] bytes is cut off, and `[...]` says so.
+//! everywhere. What does not fit into 240 bytes is cut off, and `[...]` says so.
 //!
 //! The prefix is the caller's `crate::__LOG_PREFIX`, a byte string that ends with 0. `module!`
 //! defines it in the crate of the module; other crates that log define their own.
+//!
+//! Two things work here that do not with the genuine crate, so do not use them in a module:
+//! `{}` for a type of one's own that implements `core::fmt::Display` (there it must implement a
+//! trait of that crate; `{:?}` works in both), and `{:p}`, which there hashes the address.
 
 use core::ffi::CStr;
 use core::fmt;
