@@ -114,12 +114,15 @@ impl Bpages {
         Some(number.saturating_mul(GROUP).saturating_add(in_group))
     }
 
-    /// Makes a bpage free of which no chunk is out.
+    /// Makes a bpage free of which no chunk is out; one that is free stays so.
     pub(super) fn put_free(&mut self, bpage: u32) {
         let (number, mask) = bit(bpage);
         let Some(group) = self.groups.get_mut(number) else {
             return;
         };
+        if group.free & mask != 0 {
+            return;
+        }
         group.free |= mask;
         self.free = self.free.saturating_add(1);
         let (word, mask) = bit(bpage / GROUP);

@@ -91,6 +91,15 @@ fn all_comes_back() {
 }
 
 #[test]
+fn all_chunks_of_a_bpage_come_back_at_once() {
+    let mut pool = pool(3);
+    assert_eq!(offsets(&mut pool, 1), [0]);
+    assert_eq!(offsets(&mut pool, 1), [64]);
+    assert_eq!(pool.release(&[0, 64]), Ok(()));
+    assert_eq!(pool.available_bytes(), u64::from(3 * PAGE));
+}
+
+#[test]
 fn an_open_bpage_whose_chunks_came_back_is_free_as_a_whole() {
     let mut pool = pool(1);
     let small = pool.alloc(100).unwrap();
