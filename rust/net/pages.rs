@@ -107,7 +107,8 @@ impl Pages {
 
     /// Returns the memory in use, in bytes.
     pub fn memory(&self) -> usize {
-        self.blocks.iter().map(|block| block.size).sum()
+        let sizes = self.blocks.iter().map(|block| block.size);
+        sizes.fold(0, usize::saturating_add)
     }
 
     /// Calls `f(page, offset in the page, length)` for each part of bytes `[offset, offset + len)`.

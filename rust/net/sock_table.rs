@@ -33,7 +33,7 @@ const BUCKETS: usize = 1024;
 ///
 /// # Invariants
 ///
-/// Each bucket is the head of a list, linked by `next`, of links whose port belongs to it. A link
+/// There are `BUCKETS` buckets. Each is the head of a list, linked by `next`, of links whose port belongs to it. A link
 /// is in a list exactly if its socket is open and `linked` is set. Lists, and `linked`, `port` and
 /// `next` of links in them, are changed only with `lock` held.
 pub struct SockTable<P: Protocol> {
@@ -60,8 +60,10 @@ impl<P: Protocol> SockTable<P> {
     }
 
     fn bucket(&self, port: u16) -> &AtomicPtr<c::homa_link> {
-        // Ports are handed out in sequence, so their low bits spread best. Never out of range.
-        &self.buckets[usize::from(port) % BUCKETS]
+        // Ports are handed out in sequence, so their low bits spread best.
+        let index = usize::from(port) % BUCKETS;
+        // SAFETY: There are `BUCKETS` buckets by the type's invariant.
+        unsafe { self.buckets.get_unchecked(index) }
     }
 
     /// Returns the link for `port`. The caller holds the lock or is in an RCU critical section.
