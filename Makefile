@@ -4,12 +4,12 @@
 
 K ?= 5.10 6.1 6.12 7.2 7.3
 
-.DEFAULT_GOAL := help
+.DEFAULT_GOAL := module
 .PHONY: help demo test test-engine test-sim test-kernel test-genuine lint shell provision
 
 help: ## print this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE]...'
-	@awk -F ':.* ## ' '/^[a-z-]+:.* ## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.* ## ' '/^[a-z-]+:.* ## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'What is fetched or built outside the tree is in $$HOMA_CACHE (~/.cache/homa),'
 	@echo 'and may be deleted. docs/development.md tells more.'
@@ -34,3 +34,5 @@ lint: ## formats, Clippy, documentation, shell and Python checks; warnings are e
 
 provision: ## fetch the build root, the kernels and their sources into the cache
 	@scripts/provision all
+
+include scripts/module.mk
