@@ -51,7 +51,11 @@ pub(crate) fn run(tests: Vec<Test>, out: &mut impl Write) -> io::Result<bool> {
     for (index, test) in tests.into_iter().enumerate() {
         let name = escape(&test.name);
         let start = Instant::now();
-        let outcome = run_one(test);
+        let outcome = run_one(test, || {
+            let seconds = start.elapsed().as_secs();
+            writeln!(out, "# {name}: {seconds} s so far")?;
+            out.flush()
+        })?;
         let millis = start.elapsed().as_millis();
         all_passed &= outcome.is_ok();
         report(out, index + 1, &name, &outcome, millis)?;
@@ -60,7 +64,12 @@ pub(crate) fn run(tests: Vec<Test>, out: &mut impl Write) -> io::Result<bool> {
     Ok(all_passed)
 }
 
-fn run_one(test: Test) -> Outcome {
+/// Time after which a test that is still running is heard of: whoever reads the
+/// results must not take it for dead.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Runs a test, calling `alive` now and then.
+fn run_one(test: Test, mut alive: impl FnMut() -> io::Result<()>) -> io::Result<Outcome> {
     let (done, result) = mpsc::channel();
     let Test {
         name,
@@ -70,20 +79,28 @@ fn run_one(test: Test) -> Outcome {
     // The result can't be delivered only if nobody waits any more.
     let body = move || drop(done.send(run()));
     let worker = thread::Builder::new().name(name).spawn(body)?;
-    match result.recv_timeout(deadline) {
-        Ok(outcome) => outcome,
-        Err(RecvTimeoutError::Timeout) => Err(Failure::new(format!(
-            "not done after {} s; its thread is left behind",
-            deadline.as_secs()
-        ))),
-        Err(RecvTimeoutError::Disconnected) => match worker.join() {
-            Ok(()) => Err(Failure::new("the test ended without a result")),
-            Err(panic) => Err(Failure::new(format!(
-                "the test panicked: {}",
-                panic_text(&*panic)
-            ))),
-        },
+    let start = Instant::now();
+    loop {
+        let left = deadline.saturating_sub(start.elapsed());
+        match result.recv_timeout(left.min(HEARTBEAT)) {
+            Ok(outcome) => return Ok(outcome),
+            Err(RecvTimeoutError::Timeout) if start.elapsed() < deadline => alive()?,
+            Err(RecvTimeoutError::Timeout) => {
+                return Ok(Err(Failure::new(format!(
+                    "not done after {} s; its thread is left behind",
+                    deadline.as_secs()
+                ))))
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
     }
+    Ok(match worker.join() {
+        Ok(()) => Err(Failure::new("the test ended without a result")),
+        Err(panic) => Err(Failure::new(format!(
+            "the test panicked: {}",
+            panic_text(&*panic)
+        ))),
+    })
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> &str {
