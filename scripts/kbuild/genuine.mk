@@ -24,5 +24,5 @@ endef
 
 $(foreach c,$(filter-out kernel,$(homa-crates)),$(eval $(call homa-object-rule,$(c))))
 
-$(homa-gen)/homa_bindings.o: $(homa-gen)/bindings.rs
+$(homa-gen)/homa_bindings.o: $(homa-gen)/bindings.rs $(homa-gen)/layout-checked
 $(homa-gen)/homa_bindings.o: export HOMA_BINDINGS = $(abspath $(homa-gen))/bindings.rs

@@ -36,7 +36,7 @@ endef
 
 $(foreach c,$(filter-out homa,$(homa-crates)),$(eval $(call homa-rlib-rule,$(c))))
 
-$(homa-gen)/libhoma_bindings.rlib: $(homa-gen)/bindings.rs
+$(homa-gen)/libhoma_bindings.rlib: $(homa-gen)/bindings.rs $(homa-gen)/layout-checked
 
 # objtool's command begins with a semicolon on newer kernels only.
 homa-objtool = $(filter-out ;,$(cmd_objtool))
