@@ -134,7 +134,7 @@ impl Rpc {
     fn next_awaited(&self) -> Awaited {
         if self.is_client() || self.state == State::Incoming {
             Awaited::Data
-        } else if self.tx.as_ref().is_some_and(Tx::fully_sent) {
+        } else if self.tx.as_ref().is_some_and(all_sent) {
             Awaited::Ack
         } else {
             Awaited::Grant
@@ -145,4 +145,10 @@ impl Rpc {
     pub(super) fn begun_rx(&self) -> Option<&Rx> {
         self.rx.as_ref().filter(|rx| rx.received_bytes() != 0)
     }
+}
+
+/// True if all bytes of a message were sent, be it that some are to be sent
+/// again.
+fn all_sent(tx: &Tx) -> bool {
+    tx.sent() == tx.length()
 }

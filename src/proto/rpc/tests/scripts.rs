@@ -64,7 +64,7 @@ impl Pair {
                 self.packets += 1;
                 let packet = on_wire(transmit);
                 if !lost(&packet) {
-                    self.to_server(packet);
+                    self.arrive_at_server(packet);
                 }
             }
             while let Some(transmit) = self
@@ -79,7 +79,7 @@ impl Pair {
                     self.grants.push(grant.offset);
                 }
                 if !lost(&packet) {
-                    self.to_client(packet);
+                    self.arrive_at_client(packet);
                 }
             }
             if idle {
@@ -92,7 +92,7 @@ impl Pair {
         self.run(|_| false);
     }
 
-    fn to_server(&mut self, it: Packet) {
+    fn arrive_at_server(&mut self, it: Packet) {
         if self.server.is_none() {
             match (on_stray(&it, SERVER), &it) {
                 (Stray::CreateServer, Packet::Data(data)) => {
@@ -120,7 +120,7 @@ impl Pair {
         }
     }
 
-    fn to_client(&mut self, it: Packet) {
+    fn arrive_at_client(&mut self, it: Packet) {
         let reaction = match it {
             Packet::Data(it) => data(&mut self.client, self.now, it),
             it => packet(&mut self.client, self.now, it),
@@ -205,7 +205,7 @@ fn the_request_is_lost() {
     assert_eq!(pair.wait(), 5 * MS);
     let resend = transmits(&mut pair.client, pair.now);
     assert_eq!(resend, [Transmit::Resend(Resend::all(7))]);
-    pair.to_server(Packet::Resend(Resend::all(7)));
+    pair.arrive_at_server(Packet::Resend(Resend::all(7)));
     let again = transmits(&mut pair.client, pair.now);
     assert_eq!(again.len(), 3);
     for transmit in again {
@@ -215,7 +215,7 @@ fn the_request_is_lost() {
         assert!(segment.retransmit);
         assert_eq!(segment.incoming, 3000);
         assert_eq!(segment.priority, Priority::Unscheduled);
-        pair.to_server(on_wire(transmit));
+        pair.arrive_at_server(on_wire(transmit));
     }
     pair.run_without_loss();
     pair.finish();
@@ -238,7 +238,7 @@ fn parts_of_the_request_are_lost() {
     });
     assert_eq!(resends, expected);
     for resend in resends {
-        pair.to_client(on_wire(resend));
+        pair.arrive_at_client(on_wire(resend));
     }
     pair.run_without_loss();
     pair.finish();

@@ -112,6 +112,14 @@ fn progress_makes_the_interval_short_again() {
 }
 
 #[test]
+fn a_response_sent_again_is_soon_asked_for() {
+    let mut rpc = outgoing_server(100);
+    let _ = packet(&mut rpc, MS, Packet::Resend(Resend::all(7)));
+    assert_eq!(sent_offsets(&mut rpc, MS), [0]);
+    assert_eq!(rpc.deadline(), Some(3 * MS));
+}
+
+#[test]
 fn unknown_does_not_end_silence() {
     // A server that always forgets: the client gives up all the same.
     let mut rpc = outgoing_client(100);
