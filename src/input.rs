@@ -253,7 +253,10 @@ fn feed(
                 rpc.machine.buffers_granted(input.now, config);
                 reaction = rpc.machine.on_packet(input.now, config, packet);
             }
-            Allocated::Waiting => rpc.machine.buffers_pending(),
+            Allocated::Waiting => {
+                rpc.waiting = true;
+                rpc.machine.buffers_pending();
+            }
             // Nothing is kept; the next packet asks again.
             Allocated::Refused => {}
         }

@@ -12,6 +12,7 @@
 //! | [`rpc`] | an RPC with its packets, pages and buffers |
 //! | [`buffers`] | the region that an application lends for incoming messages |
 //! | [`input`] | packets that come in |
+//! | [`icmp`] | ICMP errors about packets that went out |
 //! | [`output`] | packets that go out |
 //! | [`send`], [`receive`] | `sendmsg`, `recvmsg` |
 //! | [`options`] | socket options |
@@ -32,6 +33,7 @@
 
 mod buffers;
 mod errno;
+mod icmp;
 mod input;
 mod namespace;
 mod options;
@@ -44,6 +46,7 @@ mod socket;
 mod timer;
 
 use kernel::prelude::*;
+use net::protocol::IcmpError;
 use net::Endpoint;
 use net::Msg;
 use net::OptionValue;
@@ -139,6 +142,10 @@ impl Protocol for Homa {
 
     fn receive(namespace: &Namespace, rcu: &RcuGuard, skb: Skb) {
         input::receive(namespace, rcu, skb);
+    }
+
+    fn icmp_error(namespace: &Namespace, rcu: &RcuGuard, error: &IcmpError<'_>) {
+        icmp::receive(namespace, rcu, error);
     }
 
     fn timer(sock: &Sock<Self>) {

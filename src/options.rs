@@ -87,8 +87,7 @@ fn write<T: UserData>(to: *mut c_void, len: &UserPtr<i32>, value: &T) -> Result 
 }
 
 fn set_rcvbuf(sock: &Sock<Homa>, args: &RcvbufArgs) -> Result {
-    let region = UserRegion::new(args.start, args.length);
-    region.probe()?;
+    UserRegion::new(args.start, PAGE).probe()?;
     if args.start % PAGE != 0 || args.length < min_region() || args.length > MAX_REGION {
         return Err(EINVAL);
     }

@@ -34,7 +34,7 @@ use crate::Homa;
 /// `recvmsg(2)`: takes back buffers, then waits for a message. Returns its length.
 pub(crate) fn receive(sock: &Sock<Homa>, msg: &mut Msg, nonblocking: bool) -> Result<usize> {
     let control = msg.control::<RecvmsgArgs>().ok_or(EINVAL)?;
-    if msg.control_len() != size_of::<RecvmsgArgs>() {
+    if control.is_null() || msg.control_len() != size_of::<RecvmsgArgs>() {
         return Err(EINVAL);
     }
     let mut args = control.read()?;
@@ -100,6 +100,7 @@ fn serve_waiters(sock: &Sock<Homa>) {
             let mut table = shard.lock();
             if let Some(rpc) = table.get_mut(&key) {
                 rpc.buffers = unused.take();
+                rpc.waiting = false;
                 rpc.machine.buffers_granted(now, &sock.namespace().config);
             }
             Work::collect(sock, &mut table, &key, now)

@@ -58,6 +58,8 @@ pub(crate) struct Rpc {
     pub(crate) packets: SkbQueue,
     /// Where that message goes to.
     pub(crate) buffers: Option<BufferLease>,
+    /// Whether the RPC waits for buffers.
+    pub(crate) waiting: bool,
     /// Whether the RPC stands in the ready queue. Whatever stands there is removed from the table
     /// only by the thread that takes it out of the queue, so that the queue is never longer than
     /// the table.
@@ -106,6 +108,7 @@ impl Rpc {
                 outgoing,
                 packets: SkbQueue::new(),
                 buffers: None,
+                waiting: false,
                 queued: false,
                 failed: None,
                 ended: false,

@@ -10,7 +10,6 @@ use core::sync::atomic::Ordering;
 use homa_proto::key::RpcKey;
 use homa_proto::queue;
 use homa_proto::queue::Queue;
-use homa_proto::rpc::Buffers as BufferState;
 use homa_proto::table::Reservation;
 use homa_proto::table::Table;
 use kernel::alloc::Flags;
@@ -183,7 +182,7 @@ impl Socket {
 
     fn forget(&self, key: &RpcKey, rpc: &Rpc) {
         self.rpcs.fetch_sub(1, Ordering::Relaxed);
-        if rpc.machine.buffers() == BufferState::Pending {
+        if rpc.waiting {
             self.buffers.cancel_wait(key);
         }
     }

@@ -179,7 +179,8 @@ void homa_wait_prepare(struct sock *sk, struct wait_queue_entry *entry);
 void homa_wait_finish(struct sock *sk, struct wait_queue_entry *entry);
 bool homa_signal_pending(void);
 int homa_sock_intr_errno(long timeout);
-const void *homa_msg_control(const struct msghdr *msg);
+bool homa_msg_control_is_user(const struct msghdr *msg);
+void *homa_msg_control(const struct msghdr *msg);
 size_t homa_msg_controllen(const struct msghdr *msg);
 
 /* sock.c: callbacks */
@@ -196,6 +197,8 @@ int homa_rs_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 int homa_rs_recvmsg(struct sock *sk, struct msghdr *msg, int flags);
 unsigned int homa_rs_poll(struct sock *sk);
 void homa_rs_receive(struct sk_buff *skb);
+void homa_rs_icmp_error(struct sk_buff *skb, const struct in6_addr *remote,
+			unsigned int offset, bool ipv6, u8 type, u8 code);
 void homa_rs_timer(struct sock *sk);
 
 #endif /* _HOMA_HELPERS_H */

@@ -6,6 +6,8 @@
  */
 #include "helpers.h"
 
+#include <linux/icmp.h>
+#include <linux/ip.h>
 #include <linux/poll.h>
 #include <net/inet_common.h>
 #include <net/ipv6.h>
@@ -216,8 +218,31 @@ static int homa_receive(struct sk_buff *skb)
 	return 0;
 }
 
+/* The packet begins with the IP header that the ICMP message quotes. */
+static int homa_icmp_error(struct sk_buff *skb, u32 info)
+{
+	const struct iphdr *quoted = (const struct iphdr *)skb->data;
+	struct in6_addr remote;
+
+	ipv6_addr_set_v4mapped(quoted->daddr, &remote);
+	homa_rs_icmp_error(skb, &remote, quoted->ihl * 4, false,
+			   icmp_hdr(skb)->type, icmp_hdr(skb)->code);
+	return 0;
+}
+
+static int homa_icmpv6_error(struct sk_buff *skb, struct inet6_skb_parm *opt,
+			     u8 type, u8 code, int offset, __be32 info)
+{
+	const struct ipv6hdr *quoted = (const struct ipv6hdr *)skb->data;
+	struct in6_addr remote = quoted->daddr;
+
+	homa_rs_icmp_error(skb, &remote, offset, true, type, code);
+	return 0;
+}
+
 static const struct net_protocol homa_protocol = {
 	.handler = homa_receive,
+	.err_handler = homa_icmp_error,
 	.no_policy = 1,
 #ifdef HOMA_HAVE_NETNS_OK
 	.netns_ok = 1,
@@ -226,6 +251,7 @@ static const struct net_protocol homa_protocol = {
 
 static const struct inet6_protocol homav6_protocol = {
 	.handler = homa_receive,
+	.err_handler = homa_icmpv6_error,
 	.flags = INET6_PROTO_NOPOLICY | INET6_PROTO_FINAL,
 };
 
@@ -416,11 +442,14 @@ int homa_sock_intr_errno(long timeout)
 	return sock_intr_errno(timeout);
 }
 
-const void *homa_msg_control(const struct msghdr *msg)
+bool homa_msg_control_is_user(const struct msghdr *msg)
 {
-	return msg->msg_control_is_user ?
-		       (__force const void *)msg->msg_control_user :
-		       NULL;
+	return msg->msg_control_is_user;
+}
+
+void *homa_msg_control(const struct msghdr *msg)
+{
+	return msg->msg_control;
 }
 
 size_t homa_msg_controllen(const struct msghdr *msg)

@@ -4,23 +4,30 @@
 //! names.
 
 use core::ffi::c_int;
+use core::ffi::c_uint;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
 use bindings as c;
 use kernel::prelude::*;
 
+use crate::addr::Address;
 use crate::errno;
 use crate::msg;
 use crate::msg::Msg;
 use crate::msg::OptionValue;
 use crate::protocol::namespace_of;
+use crate::protocol::IcmpError;
+use crate::protocol::IcmpKind;
 use crate::protocol::Shutdown;
 use crate::rcu::RcuGuard;
 use crate::skb::Skb;
 use crate::sock::Sock;
 use crate::user::UserPtr;
 use crate::Protocol;
+
+/// Bytes of a transport header that an ICMP message must quote: up to the RPC's id.
+const QUOTED: c_uint = 28;
 
 fn to_int(result: Result) -> c_int {
     match result {
@@ -206,6 +213,56 @@ pub unsafe fn receive<P: Protocol>(skb: *mut c::sk_buff) {
     P::receive(namespace, &rcu, skb);
 }
 
+/// Returns what an ICMP or ICMPv6 message says, if it ends anything.
+fn icmp_kind(ipv6: bool, icmp_type: u8, code: u8) -> Option<IcmpKind> {
+    match (ipv6, icmp_type, code) {
+        (false, 3, 2) | (true, 4, 1) => Some(IcmpKind::ProtocolUnreachable),
+        (false, 3, 3) | (true, 1, 4) => Some(IcmpKind::PortUnreachable),
+        // Code 4 says that a packet is too long, not that the host is away.
+        (false, 3, 4) => None,
+        (false, 3, _) | (true, 1, 3) => Some(IcmpKind::HostUnreachable),
+        _ => None,
+    }
+}
+
+/// # Safety
+///
+/// `skb` is an ICMP message whose data begins with the IP header that it quotes, and `offset` is
+/// where in the data the transport header is; `remote` is the destination in that IP header.
+pub unsafe fn icmp_error<P: Protocol>(
+    skb: *mut c::sk_buff,
+    remote: *const c::in6_addr,
+    offset: c_uint,
+    (ipv6, icmp_type, code): (bool, u8, u8),
+) {
+    let Some(kind) = icmp_kind(ipv6, icmp_type, code) else {
+        return;
+    };
+    let Some(end) = offset.checked_add(QUOTED) else {
+        return;
+    };
+    // SAFETY: The packet is valid. If this moves its data, the caller has copied what it needs.
+    if !unsafe { c::homa_skb_may_pull(skb, end) } {
+        return;
+    }
+    let rcu = RcuGuard::new();
+    // SAFETY: The first `end` bytes are contiguous, as was just seen to. The packet has a device,
+    // whose namespace was set up before packets came in for us and outlives the critical section.
+    let (namespace, remote, quoted) = unsafe {
+        (
+            namespace_of::<P>(c::homa_skb_net(skb)),
+            Address::from_bytes((*remote).in6_u.u6_addr8),
+            core::slice::from_raw_parts((*skb).data.add(offset as usize), QUOTED as usize),
+        )
+    };
+    let error = IcmpError {
+        kind,
+        remote,
+        quoted,
+    };
+    P::icmp_error(namespace, &rcu, &error);
+}
+
 /// # Safety
 ///
 /// `sk` is a socket of ours that is not freed before this returns.
@@ -327,6 +384,20 @@ macro_rules! protocol_callbacks {
             unsafe extern "C" fn homa_rs_receive(skb: *mut c::sk_buff) {
                 // SAFETY: IP gives the packet to us.
                 unsafe { callbacks::receive::<$protocol>(skb) }
+            }
+
+            #[no_mangle]
+            unsafe extern "C" fn homa_rs_icmp_error(
+                skb: *mut c::sk_buff,
+                remote: *const c::in6_addr,
+                offset: c_uint,
+                ipv6: bool,
+                icmp_type: u8,
+                code: u8,
+            ) {
+                let kind = (ipv6, icmp_type, code);
+                // SAFETY: ICMP gives us errors that quote packets of our protocol.
+                unsafe { callbacks::icmp_error::<$protocol>(skb, remote, offset, kind) }
             }
 
             #[no_mangle]

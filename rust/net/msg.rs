@@ -170,12 +170,14 @@ impl Msg {
         unsafe { (*self.raw).msg_namelen = len as i32 };
     }
 
-    /// Returns `msg_control` as a pointer to a `T` in user memory, `None` if it is null or the
-    /// kernel holds a copy of it (`sendmsg` with `msg_controllen` other than 0).
+    /// Returns `msg_control` as a pointer to a `T` in user memory, `None` if it is in the kernel's
+    /// (`sendmsg` with `msg_controllen` other than 0, and callers in the kernel).
     pub fn control<T: UserData>(&self) -> Option<UserPtr<T>> {
         // SAFETY: `raw` is valid by the type's invariant.
-        let control = unsafe { c::homa_msg_control(self.raw) };
-        (!control.is_null()).then(|| UserPtr::new(control.cast_mut().cast()))
+        unsafe {
+            c::homa_msg_control_is_user(self.raw)
+                .then(|| UserPtr::new(c::homa_msg_control(self.raw).cast()))
+        }
     }
 
     /// Returns `msg_controllen`.

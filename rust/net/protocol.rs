@@ -8,6 +8,7 @@ use bindings as c;
 use kernel::error::to_result;
 use kernel::prelude::*;
 
+use crate::addr::Address;
 use crate::addr::Endpoint;
 use crate::msg::Msg;
 use crate::msg::OptionValue;
@@ -27,10 +28,32 @@ pub enum Shutdown {
     Both,
 }
 
+/// What an ICMP error says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IcmpKind {
+    /// Nobody listens on the port.
+    PortUnreachable,
+    /// The host does not speak the protocol.
+    ProtocolUnreachable,
+    /// The host can't be reached.
+    HostUnreachable,
+}
+
+/// An ICMP error. Anybody may have sent it: whether it is about one of our packets can only be told
+/// from what it quotes.
+pub struct IcmpError<'a> {
+    /// What it says.
+    pub kind: IcmpKind,
+    /// Where the packet that it quotes was sent to.
+    pub remote: Address,
+    /// What it quotes of that packet, from the transport header on.
+    pub quoted: &'a [u8],
+}
+
 /// A transport protocol.
 ///
-/// Contexts: everything is called in process context and may sleep, except [`Protocol::receive`]
-/// and [`Protocol::timer`] (softirq), and dropping a [`Protocol::Socket`] (either).
+/// Contexts: everything is called in process context and may sleep, except [`Protocol::receive`],
+/// [`Protocol::icmp_error`] and [`Protocol::timer`] (softirq), and dropping a [`Protocol::Socket`] (either).
 pub trait Protocol: Sized + Send + Sync + 'static {
     /// State of a network namespace.
     type Namespace: Send + Sync + 'static;
@@ -80,6 +103,9 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 
     /// Takes a packet that came in for this protocol.
     fn receive(namespace: &Self::Namespace, rcu: &RcuGuard, skb: Skb);
+
+    /// Takes an ICMP error about a packet that this host has sent.
+    fn icmp_error(namespace: &Self::Namespace, rcu: &RcuGuard, error: &IcmpError<'_>);
 
     /// Is called when the time given to [`Sock::start_timer`] has come.
     fn timer(sock: &Sock<Self>);

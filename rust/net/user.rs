@@ -46,6 +46,11 @@ impl<T: UserData> UserPtr<T> {
         }
     }
 
+    /// Returns whether the address is 0.
+    pub fn is_null(&self) -> bool {
+        self.address.is_null()
+    }
+
     /// Copies the value in; `EFAULT` if it can't be read.
     pub fn read(&self) -> Result<T> {
         let mut value = MaybeUninit::<T>::uninit();
