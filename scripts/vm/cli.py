@@ -95,13 +95,13 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--vms", type=int, default=1, help="machines, joined by taps (default: 1)")
     parser.add_argument(
-        "--timeout", type=float, default=600, help="seconds for the whole run (default: 600)"
+        "--timeout", type=float, default=900, help="seconds for the whole run (default: 900)"
     )
     parser.add_argument(
         "--test-timeout",
         type=float,
-        default=60,
-        help="seconds without a line of output before a test counts as hung (default: 60)",
+        default=120,
+        help="seconds without a line of output before a test counts as hung (default: 120)",
     )
     parser.add_argument("--allow", action="append", default=[], metavar="REGEX",
                         help="kernel log line to forgive in this run")  # fmt: skip
@@ -213,7 +213,7 @@ def _run(options: argparse.Namespace) -> int:
     contents = _contents(options, kernel)
     contents.items = _items(options)
     hardware = _hardware(options, kernel)
-    log = Log(options.log or paths.vm_cache() / "logs" / f"{kernel.series}.log")
+    log = Log(options.log or paths.cache() / "logs" / f"vm-{kernel.series}.log")
     printer = Printer(log, options.verbose)
     ports = network.join(options.vms) if options.vms > 1 else []
     try:

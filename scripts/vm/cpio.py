@@ -9,7 +9,7 @@ faster than it decompresses them.
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 _ALIGN = 512
 
@@ -17,7 +17,7 @@ _ALIGN = 512
 class Archive:
     """An archive under construction; parent folders are added by themselves."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: IO[bytes]) -> None:
         self._out = out
         self._size = 0
         self._inode = 0

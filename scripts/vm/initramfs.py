@@ -11,7 +11,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,10 +21,19 @@ from .cpio import Archive
 from .errors import RunnerError
 
 BUSYBOX = "busybox"
+# Those of busybox's applets that start programs prefer its applets to programs:
+# with its shell, `ip` would not be iproute2's. So all of these are the real ones.
+SHELL = "dash"
+STARTERS = tuple(
+    "chroot chrt env find nice nohup nsenter setpriv setsid taskset timeout unshare xargs".split()
+)
 # Programs put beside busybox; they hide its applets of the same name.
-TOOLS = ("ip", "tc", "ss", "bridge", "ethtool", "tcpdump", "kmod", "nft")
+TOOLS = (SHELL, "bash", *STARTERS, "ip", "tc", "ss", "bridge", "ethtool", "tcpdump", "kmod", "nft")
 KMOD_NAMES = ("modprobe", "insmod", "rmmod", "lsmod", "modinfo", "depmod")
 OPTIONAL_TOOLS = frozenset({"nft", "ss", "bridge"})
+
+# Pieces that this version does not use may still be another run's.
+_KEEP_SECONDS = 86400.0
 
 _LIBRARY = re.compile(r"(?:=>\s*)?(/\S+)\s+\(0x[0-9a-f]+\)")
 
@@ -60,9 +70,12 @@ def build(kernel: paths.Kernel, contents: Contents, output: Path) -> None:
 
 
 def _kept(name: str, write: Callable[[Archive], None]) -> Path:
-    """A piece in the cache, written on first use."""
+    """A piece in the cache, written on first use; old ones of its kind go."""
     path = paths.vm_cache() / f"{name}.cpio"
     if not path.is_file():
+        for other in path.parent.glob(f"{name.rpartition('-')[0]}-*.cpio"):
+            if time.time() - other.stat().st_mtime > _KEEP_SECONDS:
+                other.unlink(missing_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as out:
             archive = Archive(out)
             write(archive)
@@ -112,11 +125,11 @@ def _add_tools(archive: Archive, programs: dict[str, Path]) -> None:
     # tc loads its distributions for netem from here.
     for table in sorted(Path("/usr/lib").glob("**/tc/*.dist")):
         archive.copy(str(table), table)
-    for name in KMOD_NAMES:
-        archive.link(f"usr/bin/{name}", "kmod")
-    for applet in _applets(programs[BUSYBOX]):
-        if applet not in programs and applet not in KMOD_NAMES:
-            archive.link(f"usr/bin/{applet}", BUSYBOX)
+    links = {name: "kmod" for name in KMOD_NAMES} | {"sh": SHELL}
+    links = {applet: BUSYBOX for applet in _applets(programs[BUSYBOX])} | links
+    for name, target in links.items():
+        if name not in programs:
+            archive.link(f"usr/bin/{name}", target)
     # Everything is in one folder, whatever path a program or the kernel uses.
     for name in ("bin", "sbin", "usr/sbin"):
         archive.link(name, "/usr/bin")

@@ -11,7 +11,7 @@
 
 check "homa.ko is loaded on host $VM_INDEX, Linux $(uname -r)" module_load
 if [ "$VM_INDEX" = 1 ]; then
-    check "the server answers at 10.0.0.1 and fd00::1" ktest_server -
+    check "the server answers at 10.0.0.1 and fd00::1" ktest_server
     vm_signal server
     vm_timeout 300
     vm_wait asked

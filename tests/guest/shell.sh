@@ -19,6 +19,5 @@ Hosts a (10.0.0.1, fd00::1) and b (10.0.0.2, fd00::2) are network namespaces:
 Leave with "exit" or Ctrl-D.
 
 TEXT
-export ENV=/homa/guest/shellrc.sh
-sh -i
+bash --rcfile /homa/guest/shellrc.sh -i
 poweroff -f

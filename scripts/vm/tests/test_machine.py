@@ -83,7 +83,9 @@ class Boots(unittest.TestCase):
     def test_leak(self) -> None:
         run = Run(["leak"])
         self.assertEqual(run.status, 1)
-        self.assertIn("NOT OK no leak", run.output)
+        self.assertIn("    ok without a leak", run.output)
+        self.assertIn("NOT OK with a leak", run.output)
+        self.assertIn("NOT OK with a small leak", run.output)
 
     def test_panic(self) -> None:
         run = Run(["panic"])

@@ -46,10 +46,16 @@ hosts_mtu() {
     on a ip link set eth0 mtu "$1" && on b ip link set eth0 mtu "$1"
 }
 
-# hosts_offload FEATURE on|off ...: ethtool -K on both ends. GRO on veth is done
-# only by NAPI, so "gro on" is what turns NAPI on (from kernel 5.13).
+# hosts_offload FEATURE on|off ...: ethtool -K on both ends.
 hosts_offload() {
     on a ethtool -K eth0 "$@" && on b ethtool -K eth0 "$@"
+}
+
+# hosts_gro on|off: GRO for what arrives through veth. Off and never asked for is
+# the default there. Kernels before 5.13 have it only under an XDP program, so
+# this fails with them.
+hosts_gro() {
+    hosts_offload gro "$1" && [ "$(feature b generic-receive-offload)" = "$1" ]
 }
 
 # feature HOST FEATURE: prints on or off, as ethtool sees it on eth0.

@@ -8,10 +8,11 @@
 #     check "module loads" modprobe homa
 #     finish
 #
-# A script that stops before `finish` prints no plan, which counts as a failure.
+# Each of them succeeds or fails as the test did. A script that stops before `finish` prints no plan, which counts as a failure.
 
 tap_count=0
 tap_failed=0
+tap_output=/tmp/tap.$$
 
 echo "TAP version 14"
 
@@ -32,6 +33,7 @@ fail() {
     tap_failed=$((tap_failed + 1))
     echo "not ok $tap_count - $1"
     [ $# -lt 2 ] || diag "$2"
+    return 1
 }
 
 # skip NAME REASON: a test that cannot run here.
@@ -41,14 +43,15 @@ skip() {
 }
 
 # check NAME COMMAND...: passes if the command succeeds; shows its output if not.
+# The command runs in this shell, so that it may set variables.
 check() {
     tap_name=$1
     shift
-    if tap_output=$("$@" 2>&1); then
+    if "$@" >"$tap_output" 2>&1; then
         pass "$tap_name"
     else
         fail "$tap_name" "'$*' failed with status $?
-$tap_output"
+$(cat "$tap_output")"
     fi
 }
 
@@ -56,9 +59,9 @@ $tap_output"
 check_fails() {
     tap_name=$1
     shift
-    if tap_output=$("$@" 2>&1); then
+    if "$@" >"$tap_output" 2>&1; then
         fail "$tap_name" "'$*' succeeded
-$tap_output"
+$(cat "$tap_output")"
     else
         pass "$tap_name"
     fi

@@ -11,7 +11,7 @@ vm_signal() {
 # vm_wait NAME: waits until some machine has signalled NAME. One at a time.
 vm_wait() {
     echo "# vm: wait $1"
-    while read -r vm_answer </dev/ttyS1; do
+    while read -r vm_answer <&9; do
         [ "$vm_answer" != "go $1" ] || return 0
     done
     return 1
