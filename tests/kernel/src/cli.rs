@@ -182,6 +182,10 @@ struct TapArgs {
     #[arg(long, value_name = "ADDR")]
     dead_addr: Option<IpAddr>,
 
+    /// Test packet boundaries of this MTU only: 1500, 9000 or 65536.
+    #[arg(long, value_name = "BYTES")]
+    mtu: Option<usize>,
+
     /// Test all sizes from 1 byte to this one.
     #[arg(long, default_value_t = 300, value_name = "BYTES")]
     small: usize,
@@ -311,7 +315,7 @@ impl ClientArgs {
             deadline: Duration::from_secs(self.deadline),
         };
         let socket = groups::open_client(Family::of(self.server))?;
-        let report = client::run(&socket, &load).map_err(Failure::new)?;
+        let report = client::run(&socket, &load).map_err(|reason| Failure::new(reason))?;
         let mut out = io::stdout().lock();
         writeln!(
             out,
@@ -377,6 +381,7 @@ impl TapArgs {
             port6: self.ports.port6,
             client_netns: self.client_netns.clone(),
             dead: self.dead_addr,
+            mtu: self.mtu,
             small: self.small,
             deadline: Duration::from_secs(self.deadline),
             seed,

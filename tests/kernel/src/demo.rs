@@ -109,7 +109,7 @@ fn row(
         threads: 1,
         deadline,
     };
-    client::run(socket, &load).map_err(Failure::new)
+    client::run(socket, &load).map_err(|reason| Failure::new(reason))
 }
 
 fn print(

@@ -37,6 +37,10 @@ pub(crate) const FAMILIES: [Family; 2] = [Family::V4, Family::V6];
 /// Longest time that a test waits for something that must happen.
 pub(crate) const SOON: Duration = Duration::from_secs(10);
 
+/// How a request to a port that takes none may fail: its host says so, or is
+/// silent.
+pub(crate) const CLOSED_PORT: [Errno; 2] = [Errno::ENOTCONN, Errno::ETIMEDOUT];
+
 /// Time in which something that must not happen would have happened.
 pub(crate) const A_WHILE: Duration = Duration::from_millis(100);
 
@@ -355,6 +359,22 @@ impl Endpoint {
     /// Calls `recvmsg` with `args`.
     pub(crate) fn recv_with(&self, args: &RecvmsgArgs, flags: i32) -> Got {
         recv_on(self.raw_fd(), args, flags)
+    }
+
+    /// Gives a message's bpages back by a call that receives nothing: it names an
+    /// RPC that no client has.
+    pub(crate) fn release(&self, got: &Got) -> Result<(), Failure> {
+        let args = RecvmsgArgs {
+            id: u64::MAX,
+            ..got.to_return()
+        };
+        let got = self.recv_with(&args, libc::MSG_DONTWAIT);
+        ensure!(
+            got.result == Err(Errno::EINVAL),
+            "giving bpages back gave {:?}",
+            got.result
+        );
+        Ok(())
     }
 
     /// Receives without waiting.

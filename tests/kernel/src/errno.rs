@@ -24,8 +24,8 @@ macro_rules! names {
 }
 
 names! {
-    EACCES EADDRINUSE EAFNOSUPPORT EAGAIN EFAULT EHOSTUNREACH EINTR EINVAL EMFILE ENETUNREACH ENOBUFS
-    ENOMEM ENOPROTOOPT ENOTCONN EOPNOTSUPP EPERM EPROTONOSUPPORT ESHUTDOWN
+    EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EAGAIN EFAULT EHOSTUNREACH EINTR EINVAL ENETUNREACH
+    ENOPROTOOPT ENOTCONN EOPNOTSUPP EPROTONOSUPPORT ESHUTDOWN
     ESOCKTNOSUPPORT ETIMEDOUT
 }
 
@@ -47,6 +47,8 @@ impl fmt::Debug for Errno {
 
 impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?} ({})", io::Error::from_raw_os_error(self.0))
+        let text = io::Error::from_raw_os_error(self.0).to_string();
+        let text = text.split(" (os error").next().unwrap_or_default();
+        write!(f, "{self:?} ({text})")
     }
 }

@@ -13,20 +13,21 @@ use homa::Family;
 pub(super) fn tests(setup: &Setup) -> Vec<Test> {
     let mut tests = Vec::new();
     for &ip in &setup.servers {
-        for (what, plan) in plans(setup.seed) {
+        for (what, plan) in plans(setup) {
             tests.push(sizes::test("loss", what, Family::of(ip), ip, setup, plan));
         }
     }
     tests
 }
 
-fn plans(seed: u64) -> Vec<(&'static str, Plan)> {
+fn plans(setup: &Setup) -> Vec<(&'static str, Plan)> {
     let plan = |exchanges: Vec<Exchange>, outstanding, threads| Plan {
         exchanges,
         outstanding,
         threads,
     };
-    let some = || sizes::boundaries().into_iter().step_by(5);
+    let seed = setup.seed;
+    let some = || sizes::boundaries(setup.mtu).into_iter().step_by(3);
     let large = std::iter::repeat_n(1_000_000, 6);
     vec![
         (

@@ -57,6 +57,8 @@ pub(crate) struct Setup {
     pub(crate) client_netns: Option<String>,
     /// An address that nothing answers at.
     pub(crate) dead: Option<IpAddr>,
+    /// The MTU whose packet boundaries are tested; without, all common ones.
+    pub(crate) mtu: Option<usize>,
     /// All sizes from 1 byte to this one are tested.
     pub(crate) small: usize,
     /// Time for each test that moves messages.
