@@ -80,6 +80,7 @@ impl Habits {
             request: self.size(),
             response: self.size(),
             service: self.rng.between(0, self.scenario.service),
+            reading: self.idle(),
         }
     }
 

@@ -30,6 +30,9 @@ pub struct Order {
     pub response: u32,
     /// How long the server's application works on it.
     pub service: Time,
+    /// How long the client's application lets the response lie before it takes
+    /// it.
+    pub reading: Time,
 }
 
 /// What became of a call.
@@ -177,6 +180,7 @@ mod tests {
         request: 100,
         response: 200,
         service: 0,
+        reading: 0,
     };
 
     #[test]

@@ -21,6 +21,7 @@
 //! | [`audit`], [`region`] | second accounts of bytes and memory |
 //! | [`trace`], [`report`] | what happened: text, digest, numbers |
 //! | [`clock`], [`rng`] | virtual time and chance |
+//! | [`script`] | small worlds in which a test tells each step |
 //! | [`runner`] | runs a scenario, says how to run it again |
 //!
 //! # What is checked
@@ -65,6 +66,7 @@ pub mod report;
 pub mod rng;
 pub mod runner;
 pub mod scenario;
+pub mod script;
 pub mod trace;
 pub mod violation;
 pub mod world;

@@ -118,6 +118,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The sums over all runs; of the most RPCs at once, the largest.
+    pub fn total(&self) -> &Report {
+        &self.total
+    }
+
     /// Adds a run.
     pub fn add(&mut self, report: &Report) {
         self.runs += 1;

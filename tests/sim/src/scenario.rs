@@ -248,17 +248,6 @@ impl Scenario {
     pub fn is_corrupting(&self) -> bool {
         self.network.corrupt > Probability::NEVER
     }
-
-    /// True if packets from one host to another stay in order, each at most
-    /// once: then a server cannot see a request again after it was
-    /// acknowledged.
-    pub fn keeps_order(&self) -> bool {
-        self.network.jitter == 0
-            && self.network.duplicate == Probability::NEVER
-            && !self.is_corrupting()
-            && self.partitions == 0
-            && self.reboots == 0
-    }
 }
 
 fn largest_message(rng: &mut Rng) -> u32 {

@@ -29,6 +29,7 @@ use crate::ledger::Ledger;
 use crate::ledger::Number;
 use crate::network::Network;
 use crate::report::Report;
+use crate::rng::Probability;
 use crate::rng::Rng;
 use crate::scenario::Scenario;
 use crate::trace::Fate;
@@ -115,6 +116,10 @@ pub struct World {
     trace: Trace,
     report: Report,
     interceptor: Option<Interceptor>,
+    /// Whether packets between two hosts stay in order, each at most once, and
+    /// hosts remember them. Then no server sees a request again after it was
+    /// acknowledged.
+    orderly: bool,
 }
 
 impl fmt::Debug for World {
@@ -146,6 +151,9 @@ impl World {
             trace: Trace::new(sink),
             report: Report::default(),
             interceptor: None,
+            orderly: scenario.network.jitter == 0
+                && scenario.network.duplicate == Probability::NEVER
+                && !scenario.is_corrupting(),
         };
         for host in 0..hosts {
             world.wake_client(host);
@@ -204,7 +212,7 @@ impl World {
         report.digest = self.trace.digest();
         report.count_calls(&self.ledger);
         ensure!(
-            report.repeated == 0 || !self.scenario.keeps_order(),
+            report.repeated == 0 || !self.orderly,
             "{} requests were executed again",
             report.repeated
         );
@@ -310,7 +318,10 @@ impl World {
         match verdict {
             Verdict::Pass => {}
             Verdict::Drop => copies.clear(),
-            Verdict::Delay(time) => copies.iter_mut().for_each(|copy| copy.at += time),
+            Verdict::Delay(time) => {
+                self.orderly = false;
+                copies.iter_mut().for_each(|copy| copy.at += time);
+            }
         }
         let fate = match copies.len() {
             0 => Fate::Lost,
@@ -382,7 +393,11 @@ impl World {
     fn on_notice(&mut self, host: usize, notice: Notice) {
         match notice {
             Notice::Request(handle) => self.app_later(host, AppEvent::TakeRequest(handle)),
-            Notice::Response(handle) => self.app_later(host, AppEvent::TakeResponse(handle)),
+            Notice::Response(handle) => {
+                let call = self.call_number(host, handle.key);
+                let reading = call.map_or(0, |number| self.ledger.record(number).order.reading);
+                self.app_after(reading, host, AppEvent::TakeResponse(handle));
+            }
             Notice::Failed(handle, error) => {
                 self.app_later(host, AppEvent::TakeFailure(handle, error));
             }

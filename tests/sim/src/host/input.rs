@@ -13,6 +13,7 @@ use homa_proto::wire;
 use homa_proto::wire::AckEntry;
 use homa_proto::wire::Data;
 use homa_proto::wire::Packet;
+use homa_proto::wire::Parsed;
 
 use super::Call;
 use super::Host;
@@ -39,11 +40,23 @@ impl Host {
                 return Ok(());
             }
         };
-        self.take_acks(now, from, &parsed.packet, out)?;
         if let Packet::Cutoffs(cutoffs) = &parsed.packet {
             self.peer(from).on_cutoffs(cutoffs);
             return Ok(());
         }
+        self.to_rpc(now, from, &parsed, bytes, out)?;
+        self.take_acks(now, from, &parsed.packet, out)
+    }
+
+    /// Gives a packet to the RPC that its header names.
+    fn to_rpc(
+        &mut self,
+        now: Time,
+        from: PeerKey,
+        parsed: &Parsed,
+        bytes: &[u8],
+        out: &mut Outbox,
+    ) -> Result<(), Violation> {
         let key = RpcKey::new(from, parsed.common.local_id());
         match self.table.get(&key) {
             Some(call) if call.remote != from => {

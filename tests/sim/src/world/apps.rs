@@ -87,7 +87,8 @@ impl World {
         self.app_after(delay, host, event);
     }
 
-    fn app_after(&mut self, delay: Time, host: usize, event: AppEvent) {
+    /// Lets an application do something after a time.
+    pub(super) fn app_after(&mut self, delay: Time, host: usize, event: AppEvent) {
         let boot = self.machines[host].boot;
         self.clock.after(delay, Event::App { host, boot, event });
     }

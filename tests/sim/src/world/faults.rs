@@ -83,6 +83,7 @@ impl World {
             return Ok(());
         }
         machine.boot += 1;
+        self.orderly = false;
         machine.timer_at = None;
         machine.client.restarted();
         self.note(host, format_args!("down"));
