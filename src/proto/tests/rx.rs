@@ -37,9 +37,10 @@ impl Model {
             .filter(|(_, &byte)| !byte)
         {
             let at = u32::try_from(at).unwrap();
+            let next = at + 1;
             match ranges.last_mut() {
-                Some(last) if last.end == at => last.end += 1,
-                _ => ranges.push(at..at + 1),
+                Some(last) if last.end == at => last.end = next,
+                _ => ranges.push(at..next),
             }
         }
         ranges
