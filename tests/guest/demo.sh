@@ -18,11 +18,14 @@ if [ "$VM_INDEX" = 1 ]; then
     check "the server was well" ktest_stop
 else
     vm_wait server
-    if homa-ktest demo 10.0.0.1; then
-        pass "all requests were answered, every byte as it should be"
-    else
-        fail "all requests were answered, every byte as it should be"
-    fi
+    for address in 10.0.0.1 fd00::1; do
+        echo
+        if homa-ktest demo "$address"; then
+            pass "all requests to $address were answered, every byte as it should be"
+        else
+            fail "all requests to $address were answered, every byte as it should be"
+        fi
+    done
     vm_signal asked
 fi
 check "homa.ko is unloaded on host $VM_INDEX" module_unload

@@ -35,7 +35,7 @@ const ROWS: [Row; 9] = [
 ];
 
 /// RPCs of the last row, which are all under way at once.
-const CROWD: usize = 200;
+const CROWD: usize = 100;
 
 /// A number with commas between the thousands.
 struct Commas(u64);

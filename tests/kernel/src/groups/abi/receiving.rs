@@ -286,7 +286,11 @@ fn no_server(family: Family) -> Outcome {
 fn server_off(family: Family) -> Outcome {
     let (server, dest) = Endpoint::server(family)?;
     let client = Endpoint::client(family)?;
-    deliver(&client, &server, dest, b"on", 0)?;
+    let (_, got) = deliver(&client, &server, dest, b"on", 0)?;
+    // Left open, this RPC would fail together with the next.
+    let peer = loopback(family, client.port()?);
+    ensure_eq!(server.reply(peer, got.args.id, b"yes"), Ok(0), "reply");
+    ensure_eq!(client.recv()?.result, Ok(3), "response");
     ensure_eq!(server.set_server(0), Ok(()), "SO_HOMA_SERVER");
     refused(&client, dest)?;
     ensure_eq!(server.set_server(1), Ok(()), "SO_HOMA_SERVER");
