@@ -23,7 +23,7 @@ use crate::rpc::Rpc;
 use crate::Homa;
 
 /// RPCs that are failed under one hold of a lock.
-const BATCH: usize = 16;
+const BATCH: usize = 8;
 
 /// What an ICMP error quotes of a packet of ours.
 struct Quoted {
@@ -92,7 +92,8 @@ pub(crate) fn receive(namespace: &Namespace, rcu: &RcuGuard, icmp: &IcmpError<'_
     }
 }
 
-/// Ends some RPCs of a shard; returns whether there may be more.
+/// Ends some RPCs of a shard, as many as the stack has room for; returns whether there may be more.
+#[inline(never)]
 fn fail_some(
     sock: &Sock<Homa>,
     shard: &BhSpinLock<Table<Rpc>>,
