@@ -106,7 +106,8 @@ update_lists() (
     [[ $updated_by != "$run" ]] || return 0
     configure_apt "$release"
     say "package lists of Debian $release"
-    quietly "$cache/logs/lists-$release" private_apt "$release" apt-get update ||
+    quietly "$cache/logs/lists-$release" private_apt "$release" \
+        apt-get -o APT::Update::Error-Mode=any update ||
         say "not all package lists of $release could be fetched; going on with what there is"
     printf '%s\n' "$run" >"$cache/apt/$release.updated"
 )

@@ -81,7 +81,7 @@ provision_root() (
     check_namespaces
     need_space 4000 "$cache" "the build root"
     local folder=$cache/roots/.new key start=$SECONDS
-    rm -rf -- "$folder"
+    rm -rf --one-file-system -- "$folder"
     mkdir -p -- "$folder"
     say "build root: installing Debian trixie with compilers and QEMU (a few minutes)"
     quietly "$cache/logs/root" build_root "$folder" ||
@@ -95,7 +95,7 @@ provision_root() (
     key=trixie-$(sha256sum "$folder/etc/homa/recipe" "$folder/etc/homa/packages" |
         cut -d ' ' -f 1 | sha256sum | cut -c 1-12)
     if [[ -d $cache/roots/$key ]]; then
-        rm -rf -- "$folder"
+        rm -rf --one-file-system -- "$folder"
     else
         mv -T -- "$folder" "$cache/roots/$key"
     fi
