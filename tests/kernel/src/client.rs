@@ -4,6 +4,7 @@
 use crate::exchange::Exchange;
 use homa::Error;
 use homa::Message;
+use homa::RpcError;
 use homa::RpcId;
 use homa::Socket;
 use std::net::SocketAddr;
@@ -244,9 +245,32 @@ impl Client<'_> {
         match self.socket.recv_timeout(GLANCE) {
             Ok(message) => self.check(&message)?,
             Err(Error::TimedOut | Error::Interrupted) => {}
+            Err(Error::Rpc(error)) => return Err(self.describe_failed(&error)),
             Err(error) => return Err(error.to_string()),
         }
         self.check_time()
+    }
+
+    /// What failed, and how far the others were.
+    fn describe_failed(&self, error: &RpcError) -> String {
+        let index = usize::try_from(error.cookie).unwrap_or(usize::MAX);
+        let state = self.state();
+        let after = match state.rpcs.get(index) {
+            Some(Progress::Sent { at, .. }) => at.elapsed().as_millis(),
+            _ => 0,
+        };
+        let (out, back) = self
+            .load
+            .exchanges
+            .get(index)
+            .map_or((0, 0), |one| (one.request_len(), one.response_len()));
+        format!(
+            "{error}, {after} ms after it was sent; it is number {index}, {out} bytes for {back}; \
+             {} of {} RPCs begun, {} complete",
+            state.begun,
+            self.load.exchanges.len(),
+            state.done
+        )
     }
 
     fn check(&self, response: &Message) -> Result<(), String> {
