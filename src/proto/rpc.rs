@@ -10,8 +10,10 @@
 //! * The *incoming message* is the one that the other end sends us, the
 //!   *outgoing message* ours to it.
 //! * *Silence* is the time since anything came that shows that the other end is
-//!   alive and knows the RPC: every packet but RPC_UNKNOWN and ACK. Sending
-//!   bytes for the first time ends it too.
+//!   alive and takes the RPC for what we take it: every packet but RPC_UNKNOWN,
+//!   ACK, a RESEND of a response that there is not yet, and those that
+//!   contradict the length of a message. Sending bytes for the first time ends
+//!   it too.
 //!
 //! # States
 //!

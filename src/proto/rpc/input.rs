@@ -138,10 +138,17 @@ impl Rpc {
             if self.is_client() {
                 return Reaction::discard(Discard::Unexpected);
             }
+            // It does not end silence: while bytes of the request are missing,
+            // only they show that the client is of use. Else two ends that do
+            // not agree on the request's length would keep each other waiting
+            // for ever.
             self.pending.busy = true;
-            self.heard(now, config);
             return Reaction::TAKEN;
         };
+        let is_range = resend.length != Resend::ALL;
+        if is_range && resend.offset.saturating_add(resend.length) > tx.length() {
+            return Reaction::discard(Discard::Mismatch);
+        }
         if tx.on_resend(resend) == ResendOutcome::NothingSentYet {
             self.pending.busy = true;
         }

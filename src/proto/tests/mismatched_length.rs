@@ -59,11 +59,10 @@ fn a_server_that_waits_for_bytes_that_do_not_exist_gives_up() {
     drain(&mut server, 0);
     // The client asks for the response all the time.
     let ask = Packet::Resend(Resend::all(7));
-    let mut now = 0;
-    let ended = loop {
-        now = server.deadline().unwrap();
+    let (now, ended) = loop {
+        let now = server.deadline().unwrap();
         if let Some(event) = server.on_timer(now, &CONFIG) {
-            break event;
+            break (now, event);
         }
         assert!(now < 2 * CONFIG.timeout_ns);
         let _ = server.on_packet(now, &CONFIG, &ask);
