@@ -7,18 +7,5 @@
 //! compiled.
 
 #![no_std]
-#![allow(
-    missing_docs,
-    non_camel_case_types,
-    non_snake_case,
-    non_upper_case_globals,
-    improper_ctypes,
-    unreachable_pub,
-    unsafe_op_in_unsafe_fn,
-    clippy::all,
-    clippy::pedantic,
-    clippy::undocumented_unsafe_blocks,
-    reason = "the names and shapes are those of C"
-)]
 
 include!(env!("HOMA_BINDINGS"));

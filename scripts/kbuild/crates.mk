@@ -21,6 +21,9 @@ homa-needs-homa_proto    := kernel
 homa-needs-net           := homa_bindings kernel
 homa-needs-homa          := kernel homa_proto net
 
+# Generated code is not ours to lint.
+homa-lints-homa_bindings := --cap-lints=allow
+
 # $(call homa-extern,CRATE,FOLDER,SUFFIX): the options that give a crate to another.
 homa-extern = --extern $(patsubst homa_bindings,bindings,$(1))=$(2)/lib$(1).$(3)
 

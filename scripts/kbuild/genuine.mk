@@ -14,7 +14,7 @@ homa-own-needs = $(filter-out kernel,$(homa-needs-$(1)))
 
 # Our options come after the kernel's; of options given twice, the later counts.
 define homa-object-rule
-RUSTFLAGS_generated/$(1).o := @$(homa-gen)/rustc.args @$(homa-gen)/features.args --crate-name $(1) \
+RUSTFLAGS_generated/$(1).o := @$(homa-gen)/rustc.args @$(homa-gen)/features.args --crate-name $(1) $(homa-lints-$(1)) \
 	--emit=metadata=$(homa-gen)/lib$(1).rmeta -L $(homa-gen) \
 	$(foreach c,$(homa-own-needs),$(call homa-extern,$(c),$(homa-gen),rmeta))
 $(homa-gen)/$(1).o: $(homa-src)/$(homa-root-$(1)) $(homa-gen)/rustc.args $(homa-gen)/features.args \

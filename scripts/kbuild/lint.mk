@@ -11,7 +11,7 @@ CLIPPY_DRIVER ?= clippy-driver
 homa-linted := $(filter-out homa_bindings,$(homa-crates))
 
 # Groups stand before single lints there, as the later option counts.
-homa-lints := $(shell awk '\
+homa-workspace-lints := $(shell awk '\
 	/^\[/ { tool = $$0; sub(/.*lints\./, "", tool); sub(/\]/, "", tool); on = /^\[workspace\.lints\./ } \
 	on && match($$0, /"(allow|warn|deny|forbid)"/) { \
 		level = substr($$0, RSTART + 1, RLENGTH - 2); \
@@ -29,7 +29,7 @@ $(GENERATED)/lint/$(1).rmeta: $(SOURCE)/$(homa-root-$(1))
 		@$(GENERATED)/target.args @$(GENERATED)/rustc.args @$(GENERATED)/features.args \
 		--sysroot=/dev/null -L $(GENERATED) \
 		$(foreach c,$(homa-needs-$(1)),$(call homa-extern,$(c),$(GENERATED),rlib)) \
-		$(homa-lints) --deny=warnings \
+		$(homa-workspace-lints) --deny=warnings \
 		--crate-name $(1) --crate-type rlib --emit=metadata=$$@ $$<
 .PHONY: $(GENERATED)/lint/$(1).rmeta
 endef

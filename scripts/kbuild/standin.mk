@@ -11,7 +11,7 @@ homa-rustc-crate = HOMA_BINDINGS=$(abspath $(homa-gen))/bindings.rs RUSTC_BOOTST
 	$(homa-rustc) @$(homa-gen)/target.args @$(homa-gen)/rustc.args @$(homa-gen)/features.args \
 	--sysroot=/dev/null -L $(homa-gen) \
 	$(foreach c,$(homa-needs-$(homa-crate)),$(call homa-extern,$(c),$(homa-gen),rlib)) \
-	--crate-name $(homa-crate)
+	--crate-name $(homa-crate) $(homa-lints-$(homa-crate))
 
 quiet_cmd_homa_core = CORE    $@
       cmd_homa_core = RUSTC="$(homa-rustc)" $(homa-kbuild)/core $(homa-gen)
@@ -41,9 +41,12 @@ $(homa-gen)/libhoma_bindings.rlib: $(homa-gen)/bindings.rs $(homa-gen)/layout-ch
 # objtool's command begins with a semicolon on newer kernels only.
 homa-objtool = $(filter-out ;,$(cmd_objtool))
 
+# Of the archive only our own object is wanted: beside it lies the empty
+# compiler_builtins. (With --emit=obj newer compilers leave out the libraries.)
 quiet_cmd_homa_rust = RUSTC [M] $@
       cmd_homa_rust = $(homa-rustc-crate) --crate-type staticlib -Clto=fat \
-	--emit=obj=$@,dep-info=$(depfile) $<; $(homa-one-rule) $(depfile)$(if $(homa-objtool),; $(homa-objtool))
+	--emit=link=$(homa-gen)/libhoma.a,dep-info=$(depfile) $<; $(homa-one-rule) $(depfile); \
+	$(AR) p $(homa-gen)/libhoma.a $$($(AR) t $(homa-gen)/libhoma.a | grep '^homa\.') > $@$(if $(homa-objtool),; $(homa-objtool))
 
 define rule_homa_rust
 	$(call cmd_and_fixdep,homa_rust)
