@@ -3,6 +3,7 @@
 //! What happened, in order: as text for people, as a digest to compare runs.
 
 use std::fmt;
+use std::io::Write;
 
 use homa_proto::wire::Packet;
 use homa_proto::wire::Resend;
@@ -68,15 +69,25 @@ impl fmt::Display for Brief<'_> {
 }
 
 /// Where text goes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub enum Sink {
     /// Nowhere.
     #[default]
     Nowhere,
-    /// To the standard output.
-    Print,
+    /// To a file or the like; that it cannot be written does not matter.
+    Write(Box<dyn Write>),
     /// Here.
     Keep(Vec<String>),
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nowhere => "Nowhere",
+            Self::Write(_) => "Write",
+            Self::Keep(_) => "Keep",
+        })
+    }
 }
 
 /// The record of a run.
@@ -131,7 +142,7 @@ impl Trace {
     pub fn take_lines(&mut self) -> Vec<String> {
         match &mut self.sink {
             Sink::Keep(lines) => std::mem::take(lines),
-            Sink::Nowhere | Sink::Print => Vec::new(),
+            Sink::Nowhere | Sink::Write(_) => Vec::new(),
         }
     }
 
@@ -146,7 +157,9 @@ impl Trace {
     fn write(&mut self, line: impl FnOnce() -> String) {
         match &mut self.sink {
             Sink::Nowhere => {}
-            Sink::Print => println!("{}", line()),
+            Sink::Write(file) => {
+                let _ = writeln!(file, "{}", line());
+            }
             Sink::Keep(lines) => lines.push(line()),
         }
     }

@@ -14,10 +14,16 @@ impl Violation {
         Self(what.into())
     }
 
-    /// The same, with where it was seen put before.
+    /// The same, with where or when it was seen put before.
     #[must_use]
     pub fn seen_at(self, place: impl fmt::Display) -> Self {
         Self(format!("{place}: {}", self.0))
+    }
+
+    /// The same, with what is known besides added.
+    #[must_use]
+    pub fn with(self, detail: impl fmt::Display) -> Self {
+        Self(format!("{}\n{detail}", self.0))
     }
 }
 

@@ -19,6 +19,7 @@ use crate::app::payload_of_mtu;
 use crate::app::Client;
 use crate::app::Habits;
 use crate::clock::Clock;
+use crate::clock::Millis;
 use crate::clock::Time;
 use crate::host::Host;
 use crate::host::Notice;
@@ -202,7 +203,7 @@ impl World {
             self.happen(event)?;
             ensure!(
                 self.now() <= RUN_LIMIT,
-                "the hosts never become quiet: {:?}",
+                "the hosts never become quiet:\n{}",
                 self.dump()
             );
         }
@@ -230,13 +231,27 @@ impl World {
         Ok(())
     }
 
-    fn dump(&self) -> Vec<String> {
-        let hosts = self.machines.iter().filter_map(|m| m.host.as_ref());
-        hosts.flat_map(Host::dump).collect()
+    /// The state of every RPC, one line each.
+    fn dump(&self) -> String {
+        let mut lines = Vec::new();
+        for (index, machine) in self.machines.iter().enumerate() {
+            let rpcs = machine.host.iter().flat_map(Host::dump);
+            lines.extend(rpcs.map(|rpc| format!("h{index} {rpc}")));
+        }
+        lines.join("\n")
     }
 
     fn happen(&mut self, event: Event) -> Result<(), Violation> {
         self.report.events += 1;
+        let now = self.now();
+        self.carry_out(event)
+            .map_err(|violation| violation.seen_at(format!("{} ms", Millis(now))))?;
+        self.ledger
+            .check_progress(now, CALL_LIMIT)
+            .map_err(|violation| violation.with(self.dump()))
+    }
+
+    fn carry_out(&mut self, event: Event) -> Result<(), Violation> {
         match event {
             Event::Switch(flight) => self.forward(flight),
             Event::Arrival(flight) => self.arrive(&flight)?,
@@ -244,10 +259,7 @@ impl World {
             Event::App { host, boot, event } => self.app_event(host, boot, event)?,
             Event::Fault(fault) => self.fault(fault)?,
         }
-        let now = self.now();
-        self.ledger
-            .check_progress(now, CALL_LIMIT)
-            .map_err(|violation| violation.seen_at(format!("{:?}", self.dump())))
+        Ok(())
     }
 
     /// Lets a host that is up do something, and carries out what comes of it.
