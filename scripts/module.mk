@@ -12,7 +12,9 @@ homa-kernel-make = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)
 # Where Linux looks first, before what came with the kernel.
 homa-install-folder := updates
 homa-modules = $(DESTDIR)/lib/modules/$(homa-release)
-homa-release = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
+homa-release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/include/generated/utsrelease.h')
+# Headers packages name a signing key that they don't have.
+homa-unsigned = $(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=)
 homa-load := $(DESTDIR)/etc/modules-load.d/homa.conf
 
 .PHONY: module clean install uninstall check-module have-kernel
@@ -32,7 +34,8 @@ clean: have-kernel ## remove what `make` built in this folder
 	+@$(homa-kernel-make) clean
 
 install: module ## install homa.ko and have it loaded at boot; DESTDIR=... for packages
-	+@$(homa-kernel-make) INSTALL_MOD_PATH='$(DESTDIR)' INSTALL_MOD_DIR=$(homa-install-folder) modules_install
+	+@$(homa-kernel-make) INSTALL_MOD_PATH='$(DESTDIR)' \
+		INSTALL_MOD_DIR=$(homa-install-folder) $(homa-unsigned) modules_install
 	@depmod $(if $(DESTDIR),-b '$(DESTDIR)') '$(homa-release)'
 	@install -D -m 644 /dev/null '$(homa-load)'
 	@echo homa >'$(homa-load)'
