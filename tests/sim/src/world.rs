@@ -332,7 +332,9 @@ impl World {
             Verdict::Drop => copies.clear(),
             Verdict::Delay(time) => {
                 self.orderly = false;
-                copies.iter_mut().for_each(|copy| copy.at += time);
+                for copy in &mut copies {
+                    copy.at += time;
+                }
             }
         }
         let fate = match copies.len() {

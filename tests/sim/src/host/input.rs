@@ -44,12 +44,12 @@ impl Host {
             self.peer(from).on_cutoffs(cutoffs);
             return Ok(());
         }
-        self.to_rpc(now, from, &parsed, bytes, out)?;
+        self.give_named(now, from, &parsed, bytes, out)?;
         self.take_acks(now, from, &parsed.packet, out)
     }
 
     /// Gives a packet to the RPC that its header names.
-    fn to_rpc(
+    fn give_named(
         &mut self,
         now: Time,
         from: PeerKey,
