@@ -285,5 +285,7 @@ def _shell(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="homa-vm-") as scratch:
         image = Path(scratch) / "shell.cpio"
         initramfs.build(kernel, contents, image)
-        boot = qemu.Boot(vmlinux.bootable(kernel), image, options.append)
+        # A person is not to be disturbed by warnings of the boot.
+        append = f"loglevel=4 {options.append}"
+        boot = qemu.Boot(vmlinux.bootable(kernel), image, append)
         return subprocess.run(qemu.command(hardware, boot, channel=None), check=False).returncode
