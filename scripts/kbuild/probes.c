@@ -27,10 +27,12 @@
 #include <net/sock.h>
 #include <net/transp_v6.h>
 #include <net/udp_tunnel.h>
-#if __has_include(<net/gro.h>)
-#include <net/gro.h>
+#if __has_include(<net/dropreason.h>)
+#include <net/dropreason.h>
 #endif
 
+/* One line each. */
+/* clang-format off */
 #define PROBE(name, ...) static void __maybe_unused probe_##name(void) { __VA_ARGS__; }
 #define EXPORTED(name, symbol)
 #define FIELD(type, field) (void)((type *)0)->field
@@ -46,34 +48,24 @@ PROBE(SOCKADDR_UNSIZED, SAME(MEMBER(struct proto_ops, bind), int (*)(struct sock
 PROBE(PROTO_RECVMSG_NONBLOCK, SAME(MEMBER(struct proto, recvmsg), int (*)(struct sock *, struct msghdr *, size_t, int, int, int *)))
 PROBE(PROTO_RECVMSG_ADDR_LEN, SAME(MEMBER(struct proto, recvmsg), int (*)(struct sock *, struct msghdr *, size_t, int, int *)))
 PROBE(PROTO_BIND_UNSIZED, SAME(MEMBER(struct proto, bind), int (*)(struct sock *, struct sockaddr_unsized *, int)))
-PROBE(PROTO_HASH_INT, SAME(MEMBER(struct proto, hash), int (*)(struct sock *)))
 PROBE(PROTO_IOCTL_KARG, SAME(MEMBER(struct proto, ioctl), int (*)(struct sock *, int, int *)))
-PROBE(PROTO_CLOSE_TIMEOUT, SAME(MEMBER(struct proto, close), void (*)(struct sock *, long)))
 PROBE(PROTO_MEMORY_PER_CPU, FIELD(struct proto, per_cpu_fw_alloc))
 PROBE(PROTO_SENDPAGE, FIELD(struct proto, sendpage))
 PROBE(PROTO_OPS_SENDPAGE, FIELD(struct proto_ops, sendpage))
-PROBE(PROTO_OPS_GETSOCKOPT_SOCKPTR, SAME(MEMBER(struct proto_ops, getsockopt), int (*)(struct socket *, int, int, sockopt_t *)))
-PROBE(SETSOCKOPT_SOCKPTR, SAME(MEMBER(struct proto_ops, setsockopt), int (*)(struct socket *, int, int, sockptr_t, unsigned int)))
-PROBE(MSG_CONTROL_IS_USER, FIELD(struct msghdr, msg_control_is_user))
 PROBE(SKB_RECV_DATAGRAM_FLAGS, SAME(skb_recv_datagram, struct sk_buff *(struct sock *, unsigned int, int *)))
-PROBE(GETNAME_PEER, SAME(MEMBER(struct proto_ops, getname), int (*)(struct socket *, struct sockaddr *, int)))
 
 /* IPv6. */
 PROBE(IPV6_PINFO_OFFSET, FIELD(struct proto, ipv6_pinfo_offset))
 PROBE(INET6_DESTROY_SOCK, (void)&inet6_destroy_sock)
 PROBE(INET6_SOCK_DESTRUCT, (void)&inet6_sock_destruct)
-PROBE(INET6_CLEANUP_SOCK, (void)&inet6_cleanup_sock)
 
 /* Packets. */
 PROBE(KFREE_SKB_REASON, kfree_skb_reason((struct sk_buff *)0, (enum skb_drop_reason)0))
 PROBE(SK_SKB_REASON_DROP, (void)&sk_skb_reason_drop)
 PROBE(DROP_REASON_SUBSYS, (void)&drop_reasons_register_subsys)
 PROBE(NETNS_OK, ((struct net_protocol *)0)->netns_ok = 1)
-PROBE(IP_QUEUE_XMIT_TOS, (void)&__ip_queue_xmit)
 PROBE(INET_DSCP_FLOWI, FIELD(struct flowi4, flowi4_dscp))
-PROBE(SK_UID_FIELD, FIELD(struct sock, sk_uid))
 EXPORTED(UDP_GSO_SEGMENT, __udp_gso_segment)
-EXPORTED(SKB_GRO_RECEIVE, skb_gro_receive)
 
 /* UDP tunnels. */
 PROBE(UDP_ENCAP_ERR_RCV, FIELD(struct udp_tunnel_sock_cfg, encap_err_rcv))
@@ -81,7 +73,6 @@ PROBE(UDP_ENCAP_ERR_RCV_PORT, SAME(MEMBER(struct udp_tunnel_sock_cfg, encap_err_
 
 /* Time, memory, sysctl. */
 PROBE(HRTIMER_SETUP, (void)&hrtimer_setup)
-PROBE(TIMER_DELETE_SYNC, (void)&timer_delete_sync)
 PROBE(TIMER_CONTAINER_OF, struct { struct timer_list t; } *p = timer_container_of(p, (struct timer_list *)0, t); (void)p)
 PROBE(IMPORT_UBUF, (void)import_ubuf(0, (void __user *)0, 0, (struct iov_iter *)0))
 PROBE(REGISTER_NET_SYSCTL_SZ, (void)&register_net_sysctl_sz)
