@@ -245,6 +245,7 @@ fn feed(
     let Some(rpc) = table.get_mut(key) else {
         return Outcome::default();
     };
+    rpc.peer.note_heard(input.now);
     let mut reaction: Reaction = rpc.machine.on_packet(input.now, config, packet);
     if let Some(Event::NeedBuffers(length)) = reaction.event {
         match Buffers::alloc(&sock.buffers, key, length) {

@@ -8,6 +8,7 @@
 //! us remember more than the table holds. RPCs keep their peer themselves.
 
 use core::sync::atomic::AtomicU32;
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering;
 
 use homa_proto::peer::Peer as PeerState;
@@ -47,6 +48,7 @@ pub(crate) struct Peer {
     state: BhSpinLock<PeerState>,
     route: BhSpinLock<Arc<Route>>,
     max_payload: AtomicU32,
+    heard: AtomicU64,
 }
 
 impl Peer {
@@ -59,6 +61,7 @@ impl Peer {
                 state: BhSpinLock::new(PeerState::new(), LockClass::Leaf),
                 route: BhSpinLock::new(Arc::new(route, GFP_ATOMIC)?, LockClass::Leaf),
                 max_payload: AtomicU32::new(max_payload),
+                heard: AtomicU64::new(0),
             },
             GFP_ATOMIC,
         )?)
@@ -72,6 +75,16 @@ impl Peer {
     /// Returns how many bytes of a message fit into one packet.
     pub(crate) fn max_payload(&self) -> u32 {
         self.max_payload.load(Ordering::Relaxed)
+    }
+
+    /// Returns when a packet of an RPC came from the host for the last time.
+    pub(crate) fn heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a packet of an RPC came from the host.
+    pub(crate) fn note_heard(&self, now: u64) {
+        self.heard.store(now, Ordering::Relaxed);
     }
 
     /// Returns the route, looked up again if it doesn't stand any more.

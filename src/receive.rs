@@ -185,8 +185,11 @@ impl Arrival {
         args.id = self.key.id;
         args.completion_cookie = self.cookie;
         let is_client = key::is_client(self.key.id);
-        let message = core::mem::replace(&mut self.body, Err(EINVAL))?;
-        match message.copy_out(sock, args) {
+        let message = core::mem::replace(&mut self.body, Err(EINVAL));
+        if message.is_err() {
+            self.name_peer(sock, args);
+        }
+        match message?.copy_out(sock, args) {
             Ok(length) => {
                 msg.set_name(&self.remote, sock.is_ipv6());
                 if is_client {
@@ -201,6 +204,17 @@ impl Arrival {
                     self.end(sock);
                 }
                 Err(error)
+            }
+        }
+    }
+
+    /// Tells the caller which host an RPC that failed was with. The socket layer copies `msg_name`
+    /// only of calls that succeed, so the address stands where the offsets of a message would.
+    fn name_peer(&self, sock: &Sock<Homa>, args: &mut RecvmsgArgs) {
+        let (address, _) = self.remote.to_sockaddr(sock.is_ipv6());
+        for (to, from) in args.bpage_offsets.iter_mut().zip(address.chunks_exact(4)) {
+            if let Some(bytes) = from.first_chunk() {
+                *to = u32::from_ne_bytes(*bytes);
             }
         }
     }

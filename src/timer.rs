@@ -43,9 +43,10 @@ fn run_one(sock: &Sock<Homa>, shard: &BhSpinLock<Table<Rpc>>, now: u64) -> bool 
         return false;
     };
     let config = &sock.namespace().config;
-    let event = table
-        .get_mut(&key)
-        .and_then(|rpc| rpc.machine.on_timer(now, config));
+    let event = table.get_mut(&key).and_then(|rpc| {
+        rpc.machine.host_heard(rpc.peer.heard());
+        rpc.machine.on_timer(now, config)
+    });
     let outcome = event.map(|event| input::apply(sock, &mut table, &key, event));
     let work = Work::collect(sock, &mut table, &key, now);
     drop(table);

@@ -4,6 +4,8 @@
 
 use core::fmt;
 
+use bindings as c;
+
 /// Address of a host: IPv6, or IPv4 in its IPv6 form `::ffff:a.b.c.d`.
 ///
 /// One form for both, so that a host has one key whichever family a socket has.
@@ -63,6 +65,12 @@ impl fmt::Display for Address {
     }
 }
 
+/// Length of the longest socket address that [`Endpoint::to_sockaddr`] returns, in bytes.
+pub const SOCKADDR_LEN: usize = 28;
+
+const AF_INET: u16 = c::AF_INET as u16;
+const AF_INET6: u16 = c::AF_INET6 as u16;
+
 /// Address and port of a socket, and the interface where the address is not global.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Endpoint {
@@ -72,4 +80,33 @@ pub struct Endpoint {
     pub port: u16,
     /// Index of the interface (`sin6_scope_id`), or 0.
     pub interface: i32,
+}
+
+impl Endpoint {
+    /// Returns the `sockaddr_in6` (if `ipv6`) or `sockaddr_in` of the endpoint, and its length.
+    pub fn to_sockaddr(&self, ipv6: bool) -> ([u8; SOCKADDR_LEN], usize) {
+        let mut bytes = [0; SOCKADDR_LEN];
+        let mut len = 0;
+        let mut put = |field: &[u8]| {
+            for (to, from) in bytes.iter_mut().skip(len).zip(field) {
+                *to = *from;
+            }
+            len = len.saturating_add(field.len());
+        };
+        if ipv6 {
+            put(&AF_INET6.to_ne_bytes());
+            put(&self.port.to_be_bytes());
+            // No flow label.
+            put(&[0; 4]);
+            put(&self.address.bytes());
+            put(&self.interface.to_ne_bytes());
+        } else {
+            put(&AF_INET.to_ne_bytes());
+            put(&self.port.to_be_bytes());
+            put(&self.address.v4().unwrap_or_default());
+            // sin_zero
+            put(&[0; 8]);
+        }
+        (bytes, len)
+    }
 }

@@ -148,25 +148,12 @@ impl Msg {
         if name.is_null() {
             return;
         }
-        let len = if ipv6 {
-            let mut raw = c::sockaddr_in6::default();
-            raw.sin6_family = AF_INET6;
-            raw.sin6_port = from.port.to_be();
-            raw.sin6_addr.in6_u.u6_addr8 = from.address.bytes();
-            raw.sin6_scope_id = u32::try_from(from.interface).unwrap_or(0);
-            // SAFETY: There is room for any address by the type's invariant.
-            unsafe { name.cast::<c::sockaddr_in6>().write_unaligned(raw) };
-            size_of::<c::sockaddr_in6>()
-        } else {
-            let mut raw = c::sockaddr_in::default();
-            raw.sin_family = AF_INET;
-            raw.sin_port = from.port.to_be();
-            raw.sin_addr.s_addr = u32::from_ne_bytes(from.address.v4().unwrap_or_default());
-            // SAFETY: There is room for any address by the type's invariant.
-            unsafe { name.cast::<c::sockaddr_in>().write_unaligned(raw) };
-            size_of::<c::sockaddr_in>()
-        };
-        // SAFETY: `raw` is valid by the type's invariant. Addresses are shorter than 32 bytes.
+        let (address, len) = from.to_sockaddr(ipv6);
+        // SAFETY: There is room for any address by the type's invariant.
+        unsafe {
+            core::ptr::copy_nonoverlapping(address.as_ptr(), name.cast::<u8>(), len);
+        }
+        // SAFETY: `raw` is valid by the type's invariant. Addresses are at most 28 bytes.
         unsafe { (*self.raw).msg_namelen = len as i32 };
     }
 

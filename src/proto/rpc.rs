@@ -73,6 +73,9 @@
 //! | the ACK of a response all sent | `need_ack_ns`: NEED_ACK | doubling to `need_ack_max_ns` | → Ended |
 //! | a GRANT for a response | `need_ack_max_ns`: NEED_ACK | the same | → Ended |
 //!
+//! Silence is that of the whole host, as far as the caller tells
+//! ([`Rpc::host_heard`]), and nobody is given up before five questions.
+//!
 //! Nobody is waited for while there are bytes that we may send or grant, while
 //! the incoming message waits for memory or is complete, and while the
 //! application works. A BUSY postpones the next RESEND but does not make the

@@ -50,7 +50,13 @@ pub(super) struct Timer {
     alarm: u64,
     /// How long to wait after having asked.
     interval: u64,
+    /// How often we have asked since silence began.
+    asked: u32,
 }
+
+/// We give up only after so many questions, however much time seems to have
+/// passed: when this host was stopped for a while, the answers may be waiting.
+const MIN_ASKED: u32 = 5;
 
 impl Timer {
     pub(super) fn new(now: u64, interval: u64) -> Self {
@@ -58,6 +64,7 @@ impl Timer {
             silent_since: now,
             alarm: now.saturating_add(interval),
             interval,
+            asked: 0,
         }
     }
 
@@ -69,7 +76,8 @@ impl Timer {
     /// Postpones the alarm by the interval, but not beyond the end.
     fn postpone(&mut self, now: u64, config: &Config) {
         let alarm = now.saturating_add(self.interval);
-        self.alarm = alarm.min(self.give_up(config));
+        let end = self.give_up(config);
+        self.alarm = if end > now { alarm.min(end) } else { alarm };
     }
 }
 
@@ -85,22 +93,30 @@ impl Rpc {
         if now < self.timer.alarm {
             return None;
         }
-        if now >= self.timer.give_up(config) {
+        if now >= self.timer.give_up(config) && self.timer.asked >= MIN_ASKED {
             return self.fail(RpcError::TimedOut);
         }
         match awaited {
             Awaited::Data => self.pending.resend_from = Some(0),
             Awaited::Ack | Awaited::Grant => self.pending.need_ack = true,
         }
+        self.timer.asked = self.timer.asked.saturating_add(1);
         let doubled = self.timer.interval.saturating_mul(2);
         self.timer.interval = doubled.min(awaited.max_interval(config));
         self.timer.postpone(now, config);
         None
     }
 
+    /// Another of the other host's packets came at the time `at`. A host that
+    /// is alive is not given up, however long it takes for one RPC among many.
+    pub fn host_heard(&mut self, at: u64) {
+        self.timer.silent_since = self.timer.silent_since.max(at);
+    }
+
     /// The other end is alive.
     pub(super) fn heard(&mut self, now: u64, config: &Config) {
         self.timer.silent_since = now;
+        self.timer.asked = 0;
         self.timer.postpone(now, config);
     }
 

@@ -177,11 +177,48 @@ fn a_receiver_that_owes_a_grant_waits_for_nothing() {
     assert_eq!(rpc.deadline(), Some(5 * MS));
 }
 
+/// Stopping a virtual machine must not fail what its network has answered.
+#[test]
+fn a_host_that_was_stopped_asks_before_it_gives_up() {
+    let mut rpc = outgoing_client(100);
+    let mut now = 60_000 * MS;
+    for _ in 0..5 {
+        assert_eq!(rpc.on_timer(now, &CONFIG), None);
+        let resend = Transmit::Resend(Resend::all(7));
+        assert_eq!(transmits(&mut rpc, now), [resend]);
+        let next = rpc.deadline().expect("waits for nothing");
+        assert!(next > now, "asks in a loop");
+        now = next;
+    }
+    let failed = Event::Failed(RpcError::TimedOut);
+    assert_eq!(rpc.on_timer(now, &CONFIG), Some(failed));
+}
+
+/// One RPC of thousands may wait long for its turn.
+#[test]
+fn a_host_that_is_heard_is_not_given_up() {
+    let mut rpc = outgoing_client(100);
+    let mut heard = 0;
+    while heard < 10_000 * MS {
+        let now = rpc.deadline().expect("waits for nothing");
+        heard = now - MS;
+        rpc.host_heard(heard);
+        assert_eq!(rpc.on_timer(now, &CONFIG), None);
+        transmits(&mut rpc, now);
+    }
+    let (_, end, event) = alone(&mut rpc, Transmit::Resend(Resend::all(7)));
+    assert_eq!(end * MS, heard + CONFIG.timeout_ns);
+    assert_eq!(event, Event::Failed(RpcError::TimedOut));
+}
+
 #[test]
 fn the_end_of_time() {
     let mut rpc = Rpc::client(CLIENT, tx(100), u64::MAX, &CONFIG);
     transmits(&mut rpc, u64::MAX);
     assert_eq!(rpc.deadline(), Some(u64::MAX));
     let failed = Event::Failed(RpcError::TimedOut);
+    for _ in 0..5 {
+        assert_eq!(rpc.on_timer(u64::MAX, &CONFIG), None);
+    }
     assert_eq!(rpc.on_timer(u64::MAX, &CONFIG), Some(failed));
 }
