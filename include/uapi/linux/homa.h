@@ -105,7 +105,9 @@ struct homa_sendmsg_args {
  *	needs no longer; each is given back exactly once, in any order, by any
  *	thread. Out: where the message lies. Each entry but the last stands for
  *	HOMA_BPAGE_SIZE bytes at a multiple of HOMA_BPAGE_SIZE; the last holds
- *	the rest and may begin at any byte.
+ *	the rest and may begin at any byte. If the RPC failed (@id is not 0 and
+ *	recvmsg() returns -1), the first 28 bytes hold the other party's address
+ *	instead, as struct sockaddr_in or sockaddr_in6.
  *
  * msg_controllen must be the size of this struct; msg_iov is not used. recvmsg()
  * returns the length of the message in bytes and stores the other party's
