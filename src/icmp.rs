@@ -87,7 +87,7 @@ pub(crate) fn receive(namespace: &Namespace, rcu: &RcuGuard, icmp: &IcmpError<'_
     });
     if genuine {
         for shard in sock.shards() {
-            while fail_some(sock, shard, &victims, error) {}
+            while fail_some(&sock, shard, &victims, error) {}
         }
     }
 }

@@ -111,7 +111,7 @@ pub(crate) fn receive(namespace: &Namespace, rcu: &RcuGuard, mut skb: Skb) {
         }
         _ => {}
     }
-    dispatch(sock, &input, skb);
+    dispatch(&sock, &input, skb);
 }
 
 /// Returns whether packets like this may reach the socket: it has the address family, and takes
@@ -155,7 +155,7 @@ fn acknowledge(namespace: &Namespace, rcu: &RcuGuard, source: &Address, ack: &Ac
         let mut table = shard.lock();
         let event = table.get_mut(&key).and_then(|rpc| rpc.machine.on_ack());
         if let Some(event) = event {
-            dead = apply(sock, &mut table, &key, event).dead;
+            dead = apply(&sock, &mut table, &key, event).dead;
         }
     }
     drop(dead);

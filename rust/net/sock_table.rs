@@ -25,6 +25,7 @@ use crate::lock::LockClass;
 use crate::rcu;
 use crate::rcu::RcuGuard;
 use crate::sock::Sock;
+use crate::sock::SockRef;
 use crate::Protocol;
 
 const BUCKETS: usize = 1024;
@@ -81,12 +82,14 @@ impl<P: Protocol> SockTable<P> {
         None
     }
 
-    /// Returns the socket with this port.
-    pub fn lookup<'rcu>(&self, _rcu: &'rcu RcuGuard, port: u16) -> Option<&'rcu Sock<P>> {
+    /// Returns the socket with this port, unless it is about to be freed: its memory would be there
+    /// until the critical section ends, but a packet that is sent from it needs more than that.
+    pub fn lookup(&self, _rcu: &RcuGuard, port: u16) -> Option<SockRef<P>> {
         let link = self.find(port)?;
         // SAFETY: `sock` doesn't change while the link can be found. The socket is not freed before
-        // the critical section ends.
-        Some(unsafe { Sock::from_raw((*link.as_ptr()).sock.cast()) })
+        // the critical section ends, and the result is not used beyond this function.
+        let sock = unsafe { Sock::<P>::from_raw((*link.as_ptr()).sock.cast()) };
+        sock.try_to_ref()
     }
 
     /// Enters `link` for `port`.
