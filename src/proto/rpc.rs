@@ -10,10 +10,12 @@
 //! * The *incoming message* is the one that the other end sends us, the
 //!   *outgoing message* ours to it.
 //! * *Silence* is the time since anything came that shows that the other end is
-//!   alive and takes the RPC for what we take it: every packet but RPC_UNKNOWN,
-//!   ACK, a RESEND of a response that there is not yet, and those that
-//!   contradict the length of a message. Sending bytes for the first time ends
-//!   it too.
+//!   alive and knows the RPC: every packet but RPC_UNKNOWN and ACK. Sending
+//!   bytes for the first time ends it too.
+//! * There is *doubt* when the other end says that it does not know the RPC, or
+//!   something that contradicts the length of a message. Then it does not end
+//!   silence that the host is alive; in the second case nothing does but bytes
+//!   that were missing, grants, and sound requests for bytes.
 //!
 //! # States
 //!
@@ -74,7 +76,8 @@
 //! | a GRANT for a response | `need_ack_max_ns`: NEED_ACK | the same | → Ended |
 //!
 //! Silence is that of the whole host, as far as the caller tells
-//! ([`Rpc::host_heard`]), and nobody is given up before five questions.
+//! ([`Rpc::host_heard`]) and there is no doubt, and nobody is given up before
+//! five questions.
 //!
 //! Nobody is waited for while there are bytes that we may send or grant, while
 //! the incoming message waits for memory or is complete, and while the

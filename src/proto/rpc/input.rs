@@ -2,6 +2,7 @@
 
 //! What packets do to an RPC.
 
+use super::timer::Doubt;
 use super::Buffers;
 use super::Discard;
 use super::EndReason;
@@ -99,7 +100,7 @@ impl Rpc {
             return Reaction::discard(Discard::Duplicate);
         };
         if data.message_length != rx.length() {
-            return Reaction::discard(Discard::Mismatch);
+            return self.mismatch();
         }
         match self.buffers {
             Buffers::Have => {}
@@ -128,6 +129,9 @@ impl Rpc {
         let Some(tx) = self.tx.as_mut() else {
             return Reaction::discard(Discard::Unexpected);
         };
+        if grant.offset > tx.length() {
+            return self.mismatch();
+        }
         tx.on_grant(grant.offset, grant.priority);
         self.progress(now, config);
         Reaction::TAKEN
@@ -138,16 +142,13 @@ impl Rpc {
             if self.is_client() {
                 return Reaction::discard(Discard::Unexpected);
             }
-            // It does not end silence: while bytes of the request are missing,
-            // only they show that the client is of use. Else two ends that do
-            // not agree on the request's length would keep each other waiting
-            // for ever.
             self.pending.busy = true;
+            self.heard(now, config);
             return Reaction::TAKEN;
         };
         let is_range = resend.length != Resend::ALL;
         if is_range && resend.offset.saturating_add(resend.length) > tx.length() {
-            return Reaction::discard(Discard::Mismatch);
+            return self.mismatch();
         }
         if tx.on_resend(resend) == ResendOutcome::NothingSentYet {
             self.pending.busy = true;
@@ -163,6 +164,7 @@ impl Rpc {
                 None => Reaction::discard(Discard::Unexpected),
             };
         }
+        self.doubt(Doubt::Unknown);
         match self.tx.as_mut() {
             Some(tx) => {
                 tx.restart();
@@ -186,6 +188,14 @@ impl Rpc {
         }
         self.heard(now, config);
         Reaction::TAKEN
+    }
+
+    /// The other end takes a message for longer or shorter than it is. Two that
+    /// did so, after a packet was damaged, would keep each other waiting for
+    /// ever if each ended the other's silence.
+    fn mismatch(&mut self) -> Reaction {
+        self.doubt(Doubt::Mismatch);
+        Reaction::discard(Discard::Mismatch)
     }
 
     fn end_server(&mut self, reason: EndReason) -> Option<Event> {

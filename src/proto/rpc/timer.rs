@@ -41,6 +41,17 @@ impl Awaited {
     }
 }
 
+/// What speaks against it that the other end means the same RPC as we do. The
+/// greater one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Doubt {
+    None,
+    /// It said that it does not know the RPC.
+    Unknown,
+    /// It takes a message for longer or shorter than it is.
+    Mismatch,
+}
+
 /// The state of an RPC's clock. It counts only while something is awaited.
 #[derive(Debug)]
 pub(super) struct Timer {
@@ -52,6 +63,7 @@ pub(super) struct Timer {
     interval: u64,
     /// How often we have asked since silence began.
     asked: u32,
+    doubt: Doubt,
 }
 
 /// We give up only after so many questions, however much time seems to have
@@ -65,6 +77,7 @@ impl Timer {
             alarm: now.saturating_add(interval),
             interval,
             asked: 0,
+            doubt: Doubt::None,
         }
     }
 
@@ -108,21 +121,34 @@ impl Rpc {
     }
 
     /// Another of the other host's packets came at the time `at`. A host that
-    /// is alive is not given up, however long it takes for one RPC among many.
+    /// is alive is not given up, however long it takes for one RPC among many,
+    /// unless it seems to know another RPC than we do.
     pub fn host_heard(&mut self, at: u64) {
-        self.timer.silent_since = self.timer.silent_since.max(at);
+        if self.timer.doubt == Doubt::None {
+            self.timer.silent_since = self.timer.silent_since.max(at);
+        }
     }
 
-    /// The other end is alive.
+    /// The other end is alive and knows the RPC.
     pub(super) fn heard(&mut self, now: u64, config: &Config) {
-        self.timer.silent_since = now;
-        self.timer.asked = 0;
+        if self.timer.doubt != Doubt::Mismatch {
+            self.timer.doubt = Doubt::None;
+            self.timer.silent_since = now;
+            self.timer.asked = 0;
+        }
         self.timer.postpone(now, config);
+    }
+
+    /// The other end seems to know another RPC than we do: that it is alive
+    /// does not end silence, until something does that dispels the doubt.
+    pub(super) fn doubt(&mut self, doubt: Doubt) {
+        self.timer.doubt = self.timer.doubt.max(doubt);
     }
 
     /// The other end is alive and does its part, or we begin with ours: wait
     /// for it as if for the first time.
     pub(super) fn progress(&mut self, now: u64, config: &Config) {
+        self.timer.doubt = Doubt::None;
         self.timer.interval = self.next_awaited().first_interval(config);
         self.heard(now, config);
     }

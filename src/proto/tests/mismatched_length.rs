@@ -12,14 +12,14 @@ use homa_proto::rpc::RpcError;
 use homa_proto::rpc::Transmit;
 use homa_proto::tx::Tx;
 use homa_proto::wire::Data;
+use homa_proto::wire::Grant;
 use homa_proto::wire::Packet;
 use homa_proto::wire::Resend;
 
 const CONFIG: Config = Config::DEFAULT;
 
-/// The only packet of a request of 100 bytes, with a bit of its length changed.
-const DAMAGED: Data = Data {
-    message_length: 100 + 4096,
+const REQUEST: Data = Data {
+    message_length: 100,
     incoming: 100,
     ack: None,
     cutoff_version: 0,
@@ -28,47 +28,114 @@ const DAMAGED: Data = Data {
     payload_len: 100,
 };
 
+/// The same, with a bit of its length changed on its way.
+const DAMAGED: Data = Data {
+    message_length: 100 + 4096,
+    ..REQUEST
+};
+
 fn drain(rpc: &mut Rpc, now: u64) -> Vec<Transmit> {
     std::iter::from_fn(|| rpc.poll_transmit(now, &CONFIG, 1_424)).collect()
 }
 
-#[test]
-fn a_request_beyond_the_message_is_no_sign_of_understanding() {
-    let mut client = Rpc::client(2, Tx::new(100, 40_000, 1_424), 0, &CONFIG);
-    assert_eq!(drain(&mut client, 0).len(), 1);
-    let deadline = client.deadline();
-    for (offset, length) in [(100, 4_096), (0, 4_196), (50, 51), (5_000, 1)] {
-        let resend = Resend {
-            offset,
-            length,
-            priority: 7,
-        };
-        let reaction = client.on_packet(1, &CONFIG, &Packet::Resend(resend));
-        assert_eq!(reaction.discard, Some(Discard::Mismatch));
-        assert_eq!(drain(&mut client, 1), []);
+fn client() -> Rpc {
+    let mut rpc = Rpc::client(2, Tx::new(100, 40_000, 1_424), 0, &CONFIG);
+    assert_eq!(drain(&mut rpc, 0).len(), 1);
+    rpc
+}
+
+/// A server that got the damaged packet.
+fn server() -> Rpc {
+    let mut rpc = Rpc::server(3, &DAMAGED, 0, &CONFIG);
+    rpc.buffers_granted(0, &CONFIG);
+    let reaction = rpc.on_packet(0, &CONFIG, &Packet::Data(DAMAGED));
+    assert!(reaction.keep_payload);
+    drain(&mut rpc, 0);
+    rpc
+}
+
+fn resend(offset: u32, length: u32) -> Packet {
+    Packet::Resend(Resend {
+        offset,
+        length,
+        priority: 7,
+    })
+}
+
+/// Gives these packets to an RPC whenever it is due, until it ends.
+fn end_in_spite_of(rpc: &mut Rpc, packets: &[Packet]) -> (u64, Event) {
+    loop {
+        let now = rpc.deadline().expect("waits for nothing");
+        assert!(now < 10 * CONFIG.timeout_ns, "goes on for ever");
+        rpc.host_heard(now);
+        if let Some(event) = rpc.on_timer(now, &CONFIG) {
+            return (now, event);
+        }
+        drain(rpc, now);
+        for packet in packets {
+            let _ = rpc.on_packet(now, &CONFIG, packet);
+            drain(rpc, now);
+        }
     }
-    assert_eq!(client.deadline(), deadline);
 }
 
 #[test]
-fn a_server_that_waits_for_bytes_that_do_not_exist_gives_up() {
-    let mut server = Rpc::server(3, &DAMAGED, 0, &CONFIG);
-    server.buffers_granted(0, &CONFIG);
-    let reaction = server.on_packet(0, &CONFIG, &Packet::Data(DAMAGED));
-    assert!(reaction.keep_payload);
-    drain(&mut server, 0);
-    // The client asks for the response all the time.
-    let ask = Packet::Resend(Resend::all(7));
-    let (now, ended) = loop {
-        let now = server.deadline().unwrap();
-        if let Some(event) = server.on_timer(now, &CONFIG) {
-            break (now, event);
-        }
-        assert!(now < 2 * CONFIG.timeout_ns);
-        let _ = server.on_packet(now, &CONFIG, &ask);
-        assert!(drain(&mut server, now).contains(&Transmit::Busy));
-    };
+fn what_is_beyond_the_message_has_no_effect() {
+    let grant = Packet::Grant(Grant {
+        offset: 101,
+        priority: 0,
+    });
+    for packet in [resend(100, 4_096), resend(50, 51), resend(5_000, 1), grant] {
+        let mut rpc = client();
+        let deadline = rpc.deadline();
+        let reaction = rpc.on_packet(1, &CONFIG, &packet);
+        assert_eq!(reaction.discard, Some(Discard::Mismatch));
+        assert_eq!(drain(&mut rpc, 1), []);
+        assert_eq!(rpc.deadline(), deadline);
+    }
+}
+
+#[test]
+fn a_client_of_whom_too_much_is_asked_gives_up() {
+    let (now, event) = end_in_spite_of(&mut client(), &[resend(100, 4_096), Packet::Busy]);
+    assert_eq!(event, Event::Failed(RpcError::TimedOut));
+    assert!(now <= CONFIG.timeout_ns + CONFIG.resend_max_ns);
+}
+
+#[test]
+fn a_server_that_is_sent_another_message_gives_up() {
+    let (now, event) = end_in_spite_of(&mut server(), &[Packet::Data(REQUEST), Packet::Busy]);
     let timed_out = EndReason::Failed(RpcError::TimedOut);
-    assert_eq!(ended, Event::Ended(timed_out));
-    assert_eq!(now, CONFIG.timeout_ns);
+    assert_eq!(event, Event::Ended(timed_out));
+    assert!(now <= CONFIG.timeout_ns + CONFIG.resend_max_ns);
+}
+
+#[test]
+fn a_server_whose_client_wants_more_than_there_is_gives_up() {
+    let mut rpc = Rpc::server(3, &REQUEST, 0, &CONFIG);
+    rpc.buffers_granted(0, &CONFIG);
+    let reaction = rpc.on_packet(0, &CONFIG, &Packet::Data(REQUEST));
+    assert!(reaction.keep_payload && rpc.delivered());
+    rpc.reply(Tx::new(200, 40_000, 1_424), 0, &CONFIG).unwrap();
+    assert_eq!(drain(&mut rpc, 0).len(), 1);
+    let (now, event) = end_in_spite_of(&mut rpc, &[resend(200, 4_096)]);
+    let timed_out = EndReason::Failed(RpcError::TimedOut);
+    assert_eq!(event, Event::Ended(timed_out));
+    assert!(now <= CONFIG.timeout_ns + CONFIG.need_ack_max_ns);
+}
+
+#[test]
+fn bytes_that_were_missing_dispel_the_doubt() {
+    let mut rpc = server();
+    let _ = rpc.on_packet(1, &CONFIG, &Packet::Data(REQUEST));
+    let rest = Data {
+        offset: 100,
+        payload_len: 1_000,
+        ..DAMAGED
+    };
+    let now = CONFIG.timeout_ns / 2;
+    let reaction = rpc.on_packet(now, &CONFIG, &Packet::Data(rest));
+    assert!(reaction.keep_payload);
+    let (end, _) = end_in_spite_of(&mut rpc, &[Packet::Data(REQUEST)]);
+    assert!(end >= now + CONFIG.timeout_ns);
 }
