@@ -127,6 +127,8 @@ pub struct Host {
     instances: u64,
     table: Table<Call>,
     peers: BTreeMap<PeerKey, Peer>,
+    /// When a packet of an RPC came from each host for the last time.
+    heard: BTreeMap<PeerKey, Time>,
     region: Region,
 }
 
@@ -141,6 +143,7 @@ impl Host {
             instances: 0,
             table: Table::new(setup.hash_key),
             peers: BTreeMap::new(),
+            heard: BTreeMap::new(),
             region: Region::new(setup.bpages),
         }
     }
@@ -291,6 +294,9 @@ impl Host {
             let Some(call) = self.table.get_mut(&key) else {
                 return Err(Violation::new(format!("{key:?} is due and is not there")));
             };
+            if let Some(&heard) = self.heard.get(&call.remote) {
+                call.rpc.host_heard(heard);
+            }
             if let Some(event) = call.rpc.on_timer(now, &self.config) {
                 self.on_event(now, key, event, out)?;
             }

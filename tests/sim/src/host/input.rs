@@ -148,6 +148,7 @@ impl Host {
         let Some(call) = self.table.get_mut(&key) else {
             return Ok(());
         };
+        self.heard.insert(call.remote, now);
         let mut reaction = call.rpc.on_packet(now, &self.config, packet);
         if let Some(Event::NeedBuffers(length)) = reaction.event {
             ensure!(
