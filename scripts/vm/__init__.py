@@ -11,7 +11,8 @@ channel  second serial port: TAP from the guest, directives (`# vm: ...`),
          and the runner's answers to them.
 
 `paths` finds things in the cache, `cpio`, `modules` and `initramfs` build what
-is booted, `accel` decides between KVM and emulation, `qemu` starts machines,
+is booted, `accel` decides between KVM and emulation, `tsc` knows the speed of the clock,
+`qemu` starts machines,
 `network` joins them, `tap` and `kernlog` judge what they say, `session` drives
 all of it, `report` shows it, `cli` is the command line.
 """

@@ -8,16 +8,22 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import accel, network
+from . import accel, network, tsc
 from .errors import RunnerError
 
 # Room for the tar of /out, as a sparse file.
 OUT_BYTES = 512 << 20
 
 # Work of a booting kernel that no test looks at, and that costs a third of the
-# boot under emulation: unpacking the certificates that sign modules, and the
-# self-tests of ciphers.
-_QUICK = "nokaslr initcall_blacklist=load_system_certificate_list cryptomgr.notests"
+# boot under emulation: unpacking the certificates that sign modules, the
+# self-tests of ciphers, and a source of randomness that times itself.
+_QUICK = (
+    "nokaslr initcall_blacklist=load_system_certificate_list,jent_mod_init cryptomgr.notests"
+)
+
+# A busy host may not run a processor of the machine for many seconds. That is no
+# lock-up; true ones the runner's own patience finds.
+_PATIENT = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=90"
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,9 @@ def _command_line(hardware: Hardware, append: str) -> str:
         # Caches of their own for leak checks, and KFENCE where it exists.
         words += ["slab_nomerge", "kfence.sample_interval=20"]
         if hardware.accelerator == accel.TCG:
-            words += ["tsc=reliable", "no_timer_check"]
+            words += ["tsc=reliable", "no_timer_check", _PATIENT]
+            rate = tsc.kilohertz()
+            words += [f"tsc_early_khz={rate}"] if rate else []
     return " ".join([*words, append]).strip()
 
 
