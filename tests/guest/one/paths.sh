@@ -21,25 +21,25 @@ between() {
 module_quiet
 check "homa.ko loads" module_load
 
-ktest "lo" tap sizes --mtu 65536 --local-server \
+ktest "lo" tap sizes --brief --mtu 65536 --local-server \
     --server-addr 127.0.0.1 --server-addr ::1
 
 check "hosts a and b" hosts_create 1500
 between "veth, MTU 1500" sizes --mtu 1500
 if hosts_gro on 2>/dev/null; then
-    between "veth, MTU 1500, GRO" sizes --mtu 1500
+    between "veth, MTU 1500, GRO" sizes --brief --mtu 1500
     hosts_gro off
 else
     skip "veth, MTU 1500, GRO" "veth of this kernel has no GRO"
 fi
 check "no segmentation offload" hosts_offload tso off gso off
-between "veth, MTU 1500, no GSO" sizes --mtu 1500 --small 20
+between "veth, MTU 1500, no GSO" sizes --brief --mtu 1500 --small 20
 check "segmentation offload again" hosts_offload tso on gso on
 
 check "MTU 9000" hosts_mtu 9000
-between "veth, MTU 9000" sizes --mtu 9000
+between "veth, MTU 9000" sizes --brief --mtu 9000
 if hosts_gro on 2>/dev/null; then
-    between "veth, MTU 9000, GRO" sizes --mtu 9000 --small 20
+    between "veth, MTU 9000, GRO" sizes --brief --mtu 9000 --small 20
     hosts_gro off
 else
     skip "veth, MTU 9000, GRO" "veth of this kernel has no GRO"

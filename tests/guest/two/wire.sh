@@ -50,11 +50,11 @@ check "homa.ko loads" module_load
 [ "$VM_INDEX" != 1 ] || check "the server starts" ktest_server
 vm_barrier serving
 
-exchange "wire" --mtu 1500
+exchange "wire" --brief --mtu 1500
 the_wire 1500 off
-exchange "wire, GRO off" --mtu 1500 --small 20
+exchange "wire, GRO off" --brief --mtu 1500 --small 20
 the_wire 9000 on
-exchange "wire, MTU 9000" --mtu 9000 --small 20
+exchange "wire, MTU 9000" --brief --mtu 9000 --small 20
 the_wire 1500 on
 
 [ "$VM_INDEX" != 1 ] || check "the server was well" ktest_stop

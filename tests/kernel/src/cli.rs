@@ -186,6 +186,10 @@ struct TapArgs {
     #[arg(long, value_name = "BYTES")]
     mtu: Option<usize>,
 
+    /// Leave out what a path that differs little from another needs not repeat.
+    #[arg(long)]
+    brief: bool,
+
     /// Test all sizes from 1 byte to this one.
     #[arg(long, default_value_t = 300, value_name = "BYTES")]
     small: usize,
@@ -383,6 +387,7 @@ impl TapArgs {
             dead: self.dead_addr,
             mtu: self.mtu,
             small: self.small,
+            brief: self.brief,
             deadline: Duration::from_secs(self.deadline),
             seed,
         };

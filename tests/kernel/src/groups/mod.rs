@@ -61,6 +61,8 @@ pub(crate) struct Setup {
     pub(crate) mtu: Option<usize>,
     /// All sizes from 1 byte to this one are tested.
     pub(crate) small: usize,
+    /// Whether some of the tests are left out.
+    pub(crate) brief: bool,
     /// Time for each test that moves messages.
     pub(crate) deadline: Duration,
     /// Seed of all messages.
