@@ -31,7 +31,8 @@ _BOOT_SECONDS = 120.0
 # From the end of its last item to its end.
 _OFF_SECONDS = 60.0
 # A hung kernel gets this long to say where its tasks are.
-_POST_MORTEM_SECONDS = 4.0
+_POST_MORTEM_SECONDS = 3.0
+_STROKE_SECONDS = 0.5
 # QEMU's console multiplexer: a break, which makes the next key a SysRq.
 _BREAK = b"\x01b"
 # Backtraces of all processors, then of all blocked tasks.
@@ -131,9 +132,9 @@ class Session:
             machine.ended and not machine.done for machine in self._machines
         )
 
-    def _turn(self) -> None:
-        """Handle what has arrived, for at most a second."""
-        for key, _ in self._selector.select(timeout=1.0):
+    def _turn(self, seconds: float = 1.0) -> None:
+        """Handle what has arrived, or arrives in this time."""
+        for key, _ in self._selector.select(timeout=max(0.0, seconds)):
             handle, machine = key.data
             handle(machine)
         for machine in self._machines:
@@ -266,18 +267,28 @@ class Session:
     def _post_mortem(self, late: list[Machine]) -> None:
         """Ask hung kernels where they are; the answer goes to the log only."""
         for machine in late:
-            assert machine.process and machine.process.stdin
             self._log.write(machine.name, "--- hung; asking the kernel for backtraces ---")
             machine.checker.active = False
-            try:
-                for key in _POST_MORTEM_KEYS:
-                    machine.process.stdin.write(_BREAK + bytes([key]))
-                    machine.process.stdin.flush()
-            except OSError:
-                continue
-        end = time.monotonic() + _POST_MORTEM_SECONDS
+        for key in _POST_MORTEM_KEYS:
+            for stroke in (_BREAK, bytes([key])):
+                for machine in late:
+                    self._press(machine, stroke)
+                # A key that follows too fast overtakes the break.
+                self._watch(_STROKE_SECONDS)
+        self._watch(_POST_MORTEM_SECONDS)
+
+    def _press(self, machine: Machine, stroke: bytes) -> None:
+        assert machine.process and machine.process.stdin
+        try:
+            machine.process.stdin.write(stroke)
+            machine.process.stdin.flush()
+        except OSError:
+            self._log.write(machine.name, "--- takes no keys any more ---")
+
+    def _watch(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
         while time.monotonic() < end and not all(machine.ended for machine in self._machines):
-            self._turn()
+            self._turn(end - time.monotonic())
 
     def _drain(self, machine: Machine) -> None:
         """QEMU has ended: take what is still in its pipes."""
