@@ -13,9 +13,9 @@
 //!   alive and knows the RPC: every packet but RPC_UNKNOWN and ACK. Sending
 //!   bytes for the first time ends it too.
 //! * There is *doubt* when the other end says that it does not know the RPC, or
-//!   something that contradicts the length of a message. Then it does not end
-//!   silence that the host is alive; in the second case nothing does but bytes
-//!   that were missing, grants, and sound requests for bytes.
+//!   something that contradicts the length of a message or our state. Then it
+//!   does not end silence that the host is alive; in the second case nothing
+//!   does but bytes that were missing, grants, and sound requests for bytes.
 //!
 //! # States
 //!

@@ -140,6 +140,8 @@ impl Rpc {
     fn on_resend(&mut self, now: u64, config: &Config, resend: &Resend) -> Reaction {
         let Some(tx) = self.tx.as_mut() else {
             if self.is_client() {
+                // An old one; or it was not the server who answered.
+                self.doubt(Doubt::Mismatch);
                 return Reaction::discard(Discard::Unexpected);
             }
             self.pending.busy = true;

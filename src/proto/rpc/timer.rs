@@ -48,7 +48,8 @@ pub(super) enum Doubt {
     None,
     /// It said that it does not know the RPC.
     Unknown,
-    /// It takes a message for longer or shorter than it is.
+    /// It takes a message for longer or shorter than it is, or asks for a
+    /// request that it seemed to have answered.
     Mismatch,
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! Regression: one damaged packet, which made the two ends of an RPC believe in
-//! different lengths of a message, let them ask each other for ever.
+//! different lengths of a message or in different states, let them ask each other
+//! for ever.
 
 use homa_proto::config::Config;
 use homa_proto::rpc::Discard;
@@ -122,6 +123,23 @@ fn a_server_whose_client_wants_more_than_there_is_gives_up() {
     let timed_out = EndReason::Failed(RpcError::TimedOut);
     assert_eq!(event, Event::Ended(timed_out));
     assert!(now <= CONFIG.timeout_ns + CONFIG.need_ack_max_ns);
+}
+
+/// The "response" was a packet of another RPC, its id damaged.
+#[test]
+fn a_client_of_whom_the_request_is_asked_after_the_response_began_gives_up() {
+    let mut rpc = client();
+    assert!(rpc
+        .on_packet(0, &CONFIG, &Packet::Data(DAMAGED))
+        .event
+        .is_some());
+    rpc.buffers_granted(0, &CONFIG);
+    let reaction = rpc.on_packet(0, &CONFIG, &Packet::Data(DAMAGED));
+    assert!(reaction.keep_payload);
+    drain(&mut rpc, 0);
+    let (now, event) = end_in_spite_of(&mut rpc, &[resend(0, 100), Packet::Busy]);
+    assert_eq!(event, Event::Failed(RpcError::TimedOut));
+    assert!(now <= CONFIG.timeout_ns + CONFIG.resend_max_ns);
 }
 
 #[test]
