@@ -100,15 +100,27 @@ fn words(offset: u32, len: u32) -> impl Iterator<Item = (usize, u64)> {
 pub struct Sent {
     /// Where each segment ends; together they are all that was sent.
     ends: Vec<u32>,
+    /// The payload limits that they were sent with, each smaller than the one
+    /// before.
+    limits: Vec<u32>,
 }
 
+/// An outgoing message remembers the ends of its segments for so many payload
+/// limits.
+const REMEMBERED_LIMITS: usize = 3;
+
 impl Sent {
-    /// Notes a segment and checks that it may be sent.
-    pub fn add(&mut self, segment: &Segment, tx: &Tx) -> Result<(), Violation> {
+    /// Notes a segment of a packet that carries at most `max_payload` bytes, and
+    /// checks that it may be sent.
+    pub fn add(&mut self, segment: &Segment, max_payload: u32, tx: &Tx) -> Result<(), Violation> {
         let start = segment.offset;
         let end = start.saturating_add(segment.len);
         let sent = self.ends.last().copied().unwrap_or(0);
         ensure!(segment.len > 0, "a segment without bytes");
+        ensure!(
+            segment.len <= max_payload,
+            "{segment:?} is longer than {max_payload}"
+        );
         ensure!(
             end <= tx.length() && segment.incoming <= tx.length(),
             "{segment:?} goes beyond the message"
@@ -117,7 +129,7 @@ impl Sent {
             ensure!(end <= sent, "{segment:?} was never sent before");
             let whole = self.ends.partition_point(|&end| end <= start);
             ensure!(
-                end <= self.ends[whole],
+                end <= self.ends[whole] || self.limits.len() > REMEMBERED_LIMITS,
                 "{segment:?} crosses the end of a segment, {}",
                 self.ends[whole]
             );
@@ -136,6 +148,9 @@ impl Sent {
                 "{segment:?} crosses the end of the unscheduled bytes"
             );
             self.ends.push(end);
+            if self.limits.last().is_none_or(|&last| max_payload < last) {
+                self.limits.push(max_payload);
+            }
         }
         Ok(())
     }
@@ -181,7 +196,7 @@ mod tests {
         let mut tx = Tx::new(3_000, 1_500, 1_000);
         let mut sent = Sent::default();
         while let Some(segment) = tx.poll_segment(1_000) {
-            sent.add(&segment, &tx).unwrap();
+            sent.add(&segment, 1_000, &tx).unwrap();
         }
         assert_eq!(sent.ends, [1_000, 1_500]);
         let again = |offset, len| Segment {
@@ -191,14 +206,14 @@ mod tests {
             priority: homa_proto::tx::Priority::Unscheduled,
             incoming: 1_500,
         };
-        sent.add(&again(0, 1_000), &tx).unwrap();
-        sent.add(&again(1_200, 300), &tx).unwrap();
-        sent.add(&again(900, 200), &tx).unwrap_err();
-        sent.add(&again(1_400, 200), &tx).unwrap_err();
+        sent.add(&again(0, 1_000), 1_000, &tx).unwrap();
+        sent.add(&again(1_200, 300), 1_000, &tx).unwrap();
+        sent.add(&again(900, 200), 1_000, &tx).unwrap_err();
+        sent.add(&again(1_400, 200), 1_000, &tx).unwrap_err();
         let new = Segment {
             retransmit: false,
             ..again(1_500, 100)
         };
-        sent.add(&new, &tx).unwrap_err();
+        sent.add(&new, 1_000, &tx).unwrap_err();
     }
 }

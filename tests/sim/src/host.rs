@@ -503,16 +503,10 @@ fn check_transmit(
     max_payload: u32,
 ) -> Result<(), Violation> {
     match transmit {
-        Transmit::Data { segment, .. } => {
-            ensure!(
-                segment.len <= max_payload,
-                "{segment:?} is longer than {max_payload}"
-            );
-            match call.rpc.tx() {
-                Some(tx) => call.sent.add(segment, tx),
-                None => Err(Violation::new("DATA without an outgoing message")),
-            }
-        }
+        Transmit::Data { segment, .. } => match call.rpc.tx() {
+            Some(tx) => call.sent.add(segment, max_payload, tx),
+            None => Err(Violation::new("DATA without an outgoing message")),
+        },
         Transmit::Grant(grant) => {
             let rx = call.rpc.rx();
             let limit = rx.map_or(0, |rx| rx.received_bytes().saturating_add(config.window));

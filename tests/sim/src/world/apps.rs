@@ -172,6 +172,9 @@ impl World {
             Direction::Response,
         );
         self.check_content(number, content, order.response, &delivered)?;
+        if !self.scenario.is_corrupting() {
+            self.ledger.check_executed(number)?;
+        }
         self.ledger.end(number, Outcome::Done(now))?;
         self.app_later(host, AppEvent::GiveBack(delivered.offsets));
         self.call_ended(host);
