@@ -5,8 +5,8 @@
 //! Parts that not every packet needs are never inlined: the stack is short here, under whatever was
 //! interrupted.
 
-use homa_proto::key::RpcKey;
 use homa_proto::key::PeerKey;
+use homa_proto::key::RpcKey;
 use homa_proto::rpc;
 use homa_proto::rpc::Event;
 use homa_proto::rpc::Reaction;
@@ -37,6 +37,10 @@ use crate::peers::Peer;
 use crate::peers::PeerId;
 use crate::rpc::Rpc;
 use crate::Homa;
+
+/// Where the payload of a DATA packet begins, in bytes.
+#[expect(clippy::cast_possible_truncation, reason = "it is 56")]
+pub(crate) const DATA_HEADER: u32 = wire::DATA_LEN as u32;
 
 /// A packet that was found well-formed.
 struct Input {
@@ -79,7 +83,11 @@ pub(crate) fn receive(namespace: &Namespace, rcu: &RcuGuard, mut skb: Skb) {
         return;
     };
     let (source, to) = skb.addresses();
-    let interface = if source.is_global() { 0 } else { skb.interface() };
+    let interface = if source.is_global() {
+        0
+    } else {
+        skb.interface()
+    };
     let input = Input {
         parsed,
         from: Endpoint {
@@ -265,7 +273,7 @@ fn feed(
     if let (true, Packet::Data(data)) = (reaction.keep_payload, packet) {
         if let Some(mut skb) = skb.take() {
             skb.detach(Payload {
-                at: wire::DATA_LEN as u32,
+                at: DATA_HEADER,
                 len: data.payload_len,
                 offset: data.offset,
             });

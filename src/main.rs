@@ -93,6 +93,10 @@ impl Protocol for Homa {
         Namespace::new()
     }
 
+    fn release_routes(namespace: &Namespace) {
+        namespace.peers.close();
+    }
+
     fn socket(_namespace: &Namespace) -> Result<KBox<Socket>> {
         Socket::new()
     }

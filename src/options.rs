@@ -83,7 +83,7 @@ fn write<T: UserData>(to: *mut c_void, len: &UserPtr<i32>, value: &T) -> Result 
         return Err(EINVAL);
     }
     UserPtr::new(to.cast()).write(value)?;
-    len.write(&(size_of::<T>() as i32))
+    len.write(&i32::try_from(size_of::<T>()).map_err(|_| EINVAL)?)
 }
 
 fn set_rcvbuf(sock: &Sock<Homa>, args: &RcvbufArgs) -> Result {

@@ -7,12 +7,12 @@
 //! it up, its cutoffs by its next CUTOFFS, acknowledgments by its next NEED_ACK), so nobody can make
 //! us remember more than the table holds. RPCs keep their peer themselves.
 
+use core::sync::atomic::AtomicBool;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering;
 
 use homa_proto::peer::Peer as PeerState;
-use homa_proto::wire::DATA_LEN;
 use kernel::prelude::*;
 use kernel::sync::Arc;
 use net::Address;
@@ -22,6 +22,7 @@ use net::LockClass;
 use net::Route;
 use net::Sock;
 
+use crate::input::DATA_HEADER;
 use crate::Homa;
 
 const BUCKETS: usize = 1024;
@@ -105,7 +106,7 @@ impl Peer {
 
 /// Returns how many bytes of a message fit into one packet on `route`; `EINVAL` if none do.
 fn max_payload(route: &Route) -> Result<u32> {
-    let headers = route.ip_header_len().saturating_add(DATA_LEN as u32);
+    let headers = route.ip_header_len().saturating_add(DATA_HEADER);
     match route.mtu().saturating_sub(headers).min(MAX_SEGMENT) {
         0 => Err(EINVAL),
         payload => Ok(payload),
@@ -114,6 +115,7 @@ fn max_payload(route: &Route) -> Result<u32> {
 
 /// The hosts that a namespace talks to.
 pub(crate) struct Peers {
+    closed: AtomicBool,
     buckets: KVec<BhSpinLock<Bucket>>,
     hash_key: [u64; 2],
 }
@@ -136,6 +138,7 @@ impl Peers {
             buckets.push(BhSpinLock::new(bucket, LockClass::Table), GFP_KERNEL)?;
         }
         Ok(Self {
+            closed: AtomicBool::new(false),
             buckets,
             hash_key: [net::time::random_u64(), net::time::random_u64()],
         })
@@ -143,13 +146,16 @@ impl Peers {
 
     /// Returns the bucket of a host. Keyed, so that nobody can choose addresses that meet in one.
     fn bucket(&self, remote: &Address) -> Option<&BhSpinLock<Bucket>> {
-        let bytes = u128::from_ne_bytes(remote.bytes());
-        let [key_low, key_high] = self.hash_key;
-        let low = (bytes as u64) ^ key_low;
-        let high = ((bytes >> 64) as u64) ^ key_high;
-        let product = u128::from(low).wrapping_mul(u128::from(high));
-        let mixed = (product as u64) ^ ((product >> 64) as u64);
-        self.buckets.get(mixed as usize % BUCKETS)
+        let bytes = remote.bytes();
+        let (left, right) = (bytes.first_chunk()?, bytes.last_chunk()?);
+        let [left_key, right_key] = self.hash_key;
+        let left = u64::from_ne_bytes(*left) ^ left_key;
+        let right = u64::from_ne_bytes(*right) ^ right_key;
+        let product = u128::from(left).wrapping_mul(u128::from(right));
+        // The middle bits depend on all bits of both factors.
+        let [_, _, _, _, _, _, _, a, b, ..] = product.to_ne_bytes();
+        let index = usize::from(u16::from_ne_bytes([a, b]));
+        self.buckets.get(index % BUCKETS)
     }
 
     /// Returns the peer, if it is known.
@@ -171,9 +177,22 @@ impl Peers {
         Ok(peer)
     }
 
+    /// Forgets all peers, and remembers none from here on.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        for bucket in &self.buckets[..] {
+            let forgotten = core::mem::take(&mut bucket.lock().ways);
+            drop(forgotten);
+        }
+    }
+
     /// Enters a peer and returns the one that had its place.
     fn enter(&self, peer: &Arc<Peer>) -> Option<Arc<Peer>> {
         let mut bucket = self.bucket(&peer.id.remote)?.lock();
+        // Under the lock: whoever closes the table empties the bucket after this is set.
+        if self.closed.load(Ordering::Relaxed) {
+            return None;
+        }
         let place = bucket.next % WAYS;
         bucket.next = place.wrapping_add(1);
         bucket.ways.get_mut(place)?.replace(peer.clone())

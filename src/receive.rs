@@ -180,7 +180,12 @@ fn take_body(rpc: &mut Rpc) -> Result<Message> {
 
 impl Arrival {
     /// Copies the message to its place and tells the caller about it.
-    fn deliver(mut self, sock: &Sock<Homa>, msg: &mut Msg, args: &mut RecvmsgArgs) -> Result<usize> {
+    fn deliver(
+        mut self,
+        sock: &Sock<Homa>,
+        msg: &mut Msg,
+        args: &mut RecvmsgArgs,
+    ) -> Result<usize> {
         drop(self.dead.take());
         args.id = self.key.id;
         args.completion_cookie = self.cookie;

@@ -31,8 +31,8 @@ use crate::Homa;
 const SHARDS: usize = 16;
 
 /// Ports that sockets get when they are opened; those below are for `bind`.
-const DEFAULT_PORTS: core::ops::RangeInclusive<u16> =
-    uapi::HOMA_MIN_DEFAULT_PORT as u16..=u16::MAX;
+#[expect(clippy::cast_possible_truncation, reason = "ports have 16 bits")]
+const DEFAULT_PORTS: core::ops::RangeInclusive<u16> = uapi::HOMA_MIN_DEFAULT_PORT as u16..=u16::MAX;
 
 /// `SO_SNDBUF` of a new socket, in bytes.
 const SEND_BUFFER: i32 = 100_000_000;
@@ -118,8 +118,10 @@ impl Socket {
     pub(crate) fn shard(&self, key: &RpcKey) -> Result<&BhSpinLock<Table<Rpc>>> {
         // Ids count up by 2: neighbours fall into different shards. Other hosts choose the ids of
         // their requests, which can cost them speed and nobody else: each shard is a hash table.
-        let index = (key.id >> 1) as usize % SHARDS;
-        self.shards.get(index).ok_or(EINVAL)
+        let [.., low] = key.id.to_be_bytes();
+        self.shards
+            .get(usize::from(low >> 1) % SHARDS)
+            .ok_or(EINVAL)
     }
 
     /// Adds an RPC. `ENOMEM`, `ESHUTDOWN`, or `EEXIST` if there is one with this key.
@@ -147,7 +149,11 @@ impl Socket {
                 if table.room() {
                     let refused = table.insert(*key, rpc).err();
                     drop(table);
-                    return if refused.is_none() { Ok(()) } else { Err(EEXIST) };
+                    return if refused.is_none() {
+                        Ok(())
+                    } else {
+                        Err(EEXIST)
+                    };
                 }
                 table.grown_capacity()
             };

@@ -88,8 +88,11 @@ int homa_skb_copy_to_user(const struct sk_buff *skb, int offset,
 /* net_ns.c */
 int homa_register_net(void);
 void homa_unregister_net(void);
+int homa_register_net_device(void);
+void homa_unregister_net_device(void);
 void **homa_net_slot(const struct net *net);
 int homa_rs_net_init(struct net *net);
+void homa_rs_net_pre_exit(struct net *net);
 void homa_rs_net_exit(struct net *net);
 
 /* sync.c */

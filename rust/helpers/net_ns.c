@@ -23,6 +23,29 @@ static struct pernet_operations homa_net_ops = {
 	.size = sizeof(void *),
 };
 
+/*
+ * Devices go before the state of namespaces does, and wait for routes that
+ * refer to them: those must be given up first.
+ */
+static void __net_exit homa_net_pre_exit(struct net *net)
+{
+	homa_rs_net_pre_exit(net);
+}
+
+static struct pernet_operations homa_net_device_ops = {
+	.exit = homa_net_pre_exit,
+};
+
+int homa_register_net_device(void)
+{
+	return register_pernet_device(&homa_net_device_ops);
+}
+
+void homa_unregister_net_device(void)
+{
+	unregister_pernet_device(&homa_net_device_ops);
+}
+
 int homa_register_net(void)
 {
 	return register_pernet_subsys(&homa_net_ops);

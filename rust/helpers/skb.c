@@ -5,6 +5,10 @@
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
+/* What rust/net/skb.rs relies on. */
+static_assert(offsetof(struct sk_buff, next) == 0);
+static_assert(offsetof(struct sk_buff, cb) % 8 == 0);
+
 /* A packet with room for @header bytes, and for IP and the link before them. */
 struct sk_buff *homa_skb_alloc(unsigned int header)
 {

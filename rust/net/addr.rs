@@ -43,9 +43,11 @@ impl Address {
     /// Returns whether the address means the same on every link, so that no interface index
     /// belongs to it.
     pub fn is_global(&self) -> bool {
-        // fe80::/10, and the multicast scopes of interface and link.
         let [first, second, ..] = self.0;
-        !(first == 0xfe && second & 0xc0 == 0x80) && !(first == 0xff && second & 0x0f <= 2)
+        let link_local = first == 0xfe && second & 0xc0 == 0x80;
+        // Of multicast, the scopes of interface and link.
+        let local_multicast = first == 0xff && second & 0x0f <= 2;
+        !link_local && !local_multicast
     }
 }
 
@@ -67,9 +69,6 @@ impl fmt::Display for Address {
 
 /// Length of the longest socket address that [`Endpoint::to_sockaddr`] returns, in bytes.
 pub const SOCKADDR_LEN: usize = 28;
-
-const AF_INET: u16 = c::AF_INET as u16;
-const AF_INET6: u16 = c::AF_INET6 as u16;
 
 /// Address and port of a socket, and the interface where the address is not global.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,14 +93,14 @@ impl Endpoint {
             len = len.saturating_add(field.len());
         };
         if ipv6 {
-            put(&AF_INET6.to_ne_bytes());
+            put(&c::HOMA_AF_INET6.to_ne_bytes());
             put(&self.port.to_be_bytes());
             // No flow label.
             put(&[0; 4]);
             put(&self.address.bytes());
             put(&self.interface.to_ne_bytes());
         } else {
-            put(&AF_INET.to_ne_bytes());
+            put(&c::HOMA_AF_INET.to_ne_bytes());
             put(&self.port.to_be_bytes());
             put(&self.address.v4().unwrap_or_default());
             // sin_zero

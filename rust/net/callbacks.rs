@@ -55,6 +55,14 @@ pub unsafe fn net_init<P: Protocol>(net: *mut c::net) -> c_int {
 
 /// # Safety
 ///
+/// `net` is a namespace for which `net_init` succeeded.
+pub unsafe fn net_pre_exit<P: Protocol>(net: *mut c::net) {
+    // SAFETY: As the caller says.
+    P::release_routes(unsafe { namespace_of::<P>(net) });
+}
+
+/// # Safety
+///
 /// `net` is a namespace for which `net_init` succeeded and which nobody uses any more.
 pub unsafe fn net_exit<P: Protocol>(net: *mut c::net) {
     // SAFETY: The slot is ours, and holds what `net_init` stored.
@@ -213,7 +221,7 @@ pub unsafe fn receive<P: Protocol>(skb: *mut c::sk_buff) {
     P::receive(namespace, &rcu, skb);
 }
 
-/// Returns what an ICMP or ICMPv6 message says, if it ends anything.
+/// Returns what a message of ICMP (of IPv6 if `ipv6`) says, if it ends anything.
 fn icmp_kind(ipv6: bool, icmp_type: u8, code: u8) -> Option<IcmpKind> {
     match (ipv6, icmp_type, code) {
         (false, 3, 2) | (true, 4, 1) => Some(IcmpKind::ProtocolUnreachable),
@@ -288,6 +296,12 @@ macro_rules! protocol_callbacks {
             unsafe extern "C" fn homa_rs_net_init(net: *mut c::net) -> c_int {
                 // SAFETY: Called for each new namespace.
                 unsafe { callbacks::net_init::<$protocol>(net) }
+            }
+
+            #[no_mangle]
+            unsafe extern "C" fn homa_rs_net_pre_exit(net: *mut c::net) {
+                // SAFETY: Called for each namespace that goes, while its state is there.
+                unsafe { callbacks::net_pre_exit::<$protocol>(net) }
             }
 
             #[no_mangle]

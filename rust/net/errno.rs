@@ -20,6 +20,7 @@ macro_rules! codes {
     ($($name:ident: $doc:literal;)*) => {
         $(
             #[doc = $doc]
+            #[expect(clippy::cast_possible_wrap, reason = "error numbers are below 4096")]
             pub const $name: Errno = Errno(c::$name as i32);
         )*
     };

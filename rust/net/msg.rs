@@ -14,9 +14,6 @@ use crate::errno;
 use crate::user::UserData;
 use crate::user::UserPtr;
 
-const AF_INET: u16 = c::AF_INET as u16;
-const AF_INET6: u16 = c::AF_INET6 as u16;
-
 /// Reads the socket address at `name`, which must be of family IPv6 or IPv4 as `ipv6` says:
 /// `EAFNOSUPPORT` if it is not, `EINVAL` if it is too short.
 ///
@@ -33,7 +30,13 @@ pub(crate) unsafe fn read_endpoint(
     }
     // SAFETY: There are at least two bytes, and the family comes first in every address.
     let family = unsafe { name.cast::<u16>().read_unaligned() };
-    if family != if ipv6 { AF_INET6 } else { AF_INET } {
+    if family
+        != if ipv6 {
+            c::HOMA_AF_INET6
+        } else {
+            c::HOMA_AF_INET
+        }
+    {
         return Err(errno::EAFNOSUPPORT.into());
     }
     if ipv6 {
@@ -153,8 +156,8 @@ impl Msg {
         unsafe {
             core::ptr::copy_nonoverlapping(address.as_ptr(), name.cast::<u8>(), len);
         }
-        // SAFETY: `raw` is valid by the type's invariant. Addresses are at most 28 bytes.
-        unsafe { (*self.raw).msg_namelen = len as i32 };
+        // SAFETY: `raw` is valid by the type's invariant.
+        unsafe { (*self.raw).msg_namelen = i32::try_from(len).unwrap_or(0) };
     }
 
     /// Returns `msg_control` as a pointer to a `T` in user memory, `None` if it is in the kernel's

@@ -83,9 +83,8 @@ impl Pages {
             let block = Block::new(start, left)?;
             let part = block.size.min(left);
             // SAFETY: The block is new and has `part` bytes; `msg` is this call's own.
-            let copied = unsafe {
-                c::homa_page_copy_from_msg(block.page.as_ptr(), 0, part, msg.as_ptr())
-            };
+            let copied =
+                unsafe { c::homa_page_copy_from_msg(block.page.as_ptr(), 0, part, msg.as_ptr()) };
             if copied != part {
                 return Err(EFAULT);
             }
@@ -129,12 +128,9 @@ impl Pages {
             }
             let from = offset.max(block.start);
             let part = end.min(block.end()).saturating_sub(from);
-            // Lossless: blocks are at most 2^15 bytes.
-            f(
-                block.page.as_ptr(),
-                from.saturating_sub(block.start) as u32,
-                part as u32,
-            )?;
+            let at = u32::try_from(from.saturating_sub(block.start)).map_err(|_| EMSGSIZE)?;
+            let part = u32::try_from(part).map_err(|_| EMSGSIZE)?;
+            f(block.page.as_ptr(), at, part)?;
         }
         Ok(())
     }

@@ -64,6 +64,10 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// Makes the state of a new namespace.
     fn namespace() -> Result<KBox<Self::Namespace>>;
 
+    /// Is told that the namespace goes: it has no sockets any more. Lets go of every route, since
+    /// devices wait for them, and keeps none from here on.
+    fn release_routes(namespace: &Self::Namespace);
+
     /// Makes the state of a new socket in `namespace`.
     fn socket(namespace: &Self::Namespace) -> Result<KBox<Self::Socket>>;
 
@@ -174,6 +178,7 @@ pub struct Registration<P: Protocol> {
     _packets: Step,
     _proto6: Option<Step>,
     _proto: Step,
+    _routes: Step,
     _namespaces: Step,
     _barrier: Step,
     _protocol: PhantomData<P>,
@@ -196,6 +201,7 @@ impl<P: Protocol> Registration<P> {
             };
             let barrier = Step::new(no_step, barrier)?;
             let namespaces = Step::new(c::homa_register_net, c::homa_unregister_net)?;
+            let routes = Step::new(c::homa_register_net_device, c::homa_unregister_net_device)?;
             let proto = Step::new(c::homa_register_proto, c::homa_unregister_proto)?;
             let proto6 = only6(c::homa_register_proto6, c::homa_unregister_proto6)?;
             let packets = Step::new(c::homa_add_protocol, c::homa_del_protocol)?;
@@ -209,6 +215,7 @@ impl<P: Protocol> Registration<P> {
                 _packets: packets,
                 _proto6: proto6,
                 _proto: proto,
+                _routes: routes,
                 _namespaces: namespaces,
                 _barrier: barrier,
                 _protocol: PhantomData,

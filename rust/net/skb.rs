@@ -83,9 +83,9 @@ impl Skb {
     /// making them contiguous is lacking.
     pub fn header(&mut self, len: usize) -> Option<&[u8]> {
         let len = len.min(self.len());
-        // SAFETY: The packet is valid and ours alone by the type's invariant. The cast is lossless:
-        // `len` is at most the packet's length.
-        if !unsafe { c::homa_skb_may_pull(self.as_ptr(), len as u32) } {
+        let wanted = u32::try_from(len).ok()?;
+        // SAFETY: The packet is valid and ours alone by the type's invariant.
+        if !unsafe { c::homa_skb_may_pull(self.as_ptr(), wanted) } {
             return None;
         }
         // SAFETY: The first `len` bytes are contiguous at `data` now, and stay so while `self` is
@@ -114,6 +114,12 @@ impl Skb {
         unsafe { c::homa_skb_interface(self.as_ptr()) }
     }
 
+    /// Returns the place of the packet's control block, which is aligned to 8 (see skb.c).
+    fn control_block(&self) -> *mut Payload {
+        // SAFETY: The packet is valid by the type's invariant; no reference is made.
+        unsafe { (&raw mut (*self.as_ptr()).cb).cast() }
+    }
+
     /// Cuts a received packet off from its route and device, so that it may be kept, and notes what
     /// it carries.
     pub fn detach(&mut self, payload: Payload) {
@@ -121,14 +127,14 @@ impl Skb {
         // and belongs to whoever owns the packet.
         unsafe {
             c::homa_skb_detach(self.as_ptr());
-            (&raw mut (*self.as_ptr()).cb).cast::<Payload>().write(payload);
+            self.control_block().write(payload);
         }
     }
 
     /// Returns what [`Skb::detach`] noted (without it: any bytes).
     pub fn payload(&self) -> Payload {
         // SAFETY: As in `detach`; any bytes are a valid `Payload`.
-        unsafe { (&raw const (*self.as_ptr()).cb).cast::<Payload>().read() }
+        unsafe { self.control_block().read() }
     }
 
     /// Appends bytes `[offset, offset + len)` of `pages`, without copying them. `EMSGSIZE` if they

@@ -170,7 +170,9 @@ impl<P: Protocol> SockTable<P> {
                     }
                     port
                 }
-                None => self.unused(&mut cursor, range).ok_or(errno::EADDRNOTAVAIL)?,
+                None => self
+                    .unused(&mut cursor, range)
+                    .ok_or(errno::EADDRNOTAVAIL)?,
             };
             // SAFETY: The lock is held. `new` is not linked: either it never was, or the grace
             // period after its removal has passed (below).
@@ -193,9 +195,17 @@ impl<P: Protocol> SockTable<P> {
 
     fn unused(&self, cursor: &mut Cursor, range: core::ops::RangeInclusive<u16>) -> Option<u16> {
         let (low, high) = (*range.start(), *range.end());
-        let mut port = if range.contains(&cursor.0) { cursor.0 } else { low };
+        let mut port = if range.contains(&cursor.0) {
+            cursor.0
+        } else {
+            low
+        };
         for _ in low..=high {
-            let next = if port == high { low } else { port.wrapping_add(1) };
+            let next = if port == high {
+                low
+            } else {
+                port.wrapping_add(1)
+            };
             if self.find(port).is_none() {
                 cursor.0 = next;
                 return Some(port);

@@ -2,6 +2,7 @@
 
 //! Memory of the calling process. All of it may sleep, and works only in process context.
 
+use core::ffi::c_ulong;
 use core::marker::PhantomData;
 use core::mem::size_of;
 use core::mem::MaybeUninit;
@@ -30,6 +31,11 @@ unsafe impl UserData for c::homa_sendmsg_args {}
 unsafe impl UserData for c::homa_recvmsg_args {}
 // SAFETY: Only integers, 16 bytes in all with no padding (checked against the C side).
 unsafe impl UserData for c::homa_rcvbuf_args {}
+
+/// Returns the size of a `T`, as C says it.
+const fn size_of_c<T>() -> c_ulong {
+    size_of::<T>() as c_ulong
+}
 
 /// Where a `T` lies in user memory, as user space says. Nothing is known of it until it is tried.
 pub struct UserPtr<T> {
@@ -60,7 +66,7 @@ impl<T: UserData> UserPtr<T> {
             c::homa_copy_from_user(
                 value.as_mut_ptr().cast(),
                 self.address.cast_const().cast(),
-                size_of::<T>() as _,
+                const { size_of_c::<T>() },
             )
         };
         if left != 0 {
@@ -78,7 +84,7 @@ impl<T: UserData> UserPtr<T> {
             c::homa_copy_to_user(
                 self.address.cast(),
                 core::ptr::from_ref(value).cast(),
-                size_of::<T>() as _,
+                const { size_of_c::<T>() },
             )
         };
         if left != 0 {
