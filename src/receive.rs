@@ -89,6 +89,7 @@ fn receive_args(
 }
 
 /// Gives memory to the RPCs that wait for it, as far as there is some.
+#[inline(never)] // Rare, and its stack is not.
 fn serve_waiters(sock: &Sock<Homa>) {
     while let Some((key, lease)) = Buffers::next_waiter(&sock.buffers) {
         let Ok(shard) = sock.shard(&key) else {
