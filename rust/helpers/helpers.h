@@ -194,8 +194,8 @@ int homa_rs_bind(struct sock *sk, const void *addr, int len);
 int homa_rs_shutdown(struct sock *sk, int how);
 int homa_rs_setsockopt(struct sock *sk, int level, int name,
 		       const sockptr_t *value, unsigned int len);
-int homa_rs_getsockopt(struct sock *sk, int level, int name,
-		       char __user *value, int __user *len);
+int homa_rs_getsockopt(struct sock *sk, int level, int name, char __user *value,
+		       int __user *len);
 int homa_rs_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 int homa_rs_recvmsg(struct sock *sk, struct msghdr *msg, int flags);
 unsigned int homa_rs_poll(struct sock *sk);

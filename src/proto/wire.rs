@@ -14,7 +14,7 @@
 //!
 //! # Invariants
 //!
-//! [`parse`] takes any bytes and never panics. What it returns is in range, so
+//! [`parse()`] takes any bytes and never panics. What it returns is in range, so
 //! that nothing beyond needs to check it again:
 //!
 //! * DATA: `1 <= message_length <= MAX_MESSAGE_LENGTH`, `payload_len >= 1`,

@@ -15,8 +15,8 @@
 #define CHECK(cond) _Static_assert(cond, #cond)
 #endif
 
-#define FIELD(type, field, offset, size)                       \
-	CHECK(offsetof(struct type, field) == (offset));       \
+#define FIELD(type, field, offset, size)                 \
+	CHECK(offsetof(struct type, field) == (offset)); \
 	CHECK(sizeof(((struct type *)0)->field) == (size))
 
 CHECK(IPPROTO_HOMA == 146);

@@ -531,8 +531,8 @@ pub(crate) fn handle_interrupts() -> Result<()> {
 pub(crate) fn enter_netns(name: &str) -> Result<()> {
     let path = CString::new(format!("/run/netns/{name}")).map_err(|_| Errno::EINVAL)?;
     // SAFETY: the path is a C string.
-    let file =
-        check(unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) }).map(owned)?;
+    let opened = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+    let file = check(opened).map(owned)?;
     // SAFETY: takes no pointers.
     check(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) })?;
     Ok(())
