@@ -77,7 +77,8 @@
 //!
 //! Silence is that of the whole host, as far as the caller tells
 //! ([`Rpc::host_heard`]) and there is no doubt, and nobody is given up before
-//! five questions.
+//! five questions. A server that says it does not know an RPC, the request of
+//! which it then gets again, has eight times `timeout_ns` for that.
 //!
 //! Nobody is waited for while there are bytes that we may send or grant, while
 //! the incoming message waits for memory or is complete, and while the

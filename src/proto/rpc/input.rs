@@ -166,14 +166,17 @@ impl Rpc {
                 None => Reaction::discard(Discard::Unexpected),
             };
         }
-        self.doubt(Doubt::Unknown);
         match self.tx.as_mut() {
             Some(tx) => {
                 tx.restart();
+                self.doubt(Doubt::NotYet);
                 self.sent_again(now, config);
                 Reaction::TAKEN
             }
-            None => Reaction::discard(Discard::Unexpected),
+            None => {
+                self.doubt(Doubt::Unknown);
+                Reaction::discard(Discard::Unexpected)
+            }
         }
     }
 

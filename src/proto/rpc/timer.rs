@@ -46,7 +46,9 @@ impl Awaited {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Doubt {
     None,
-    /// It said that it does not know the RPC.
+    /// It said that it does not know the RPC, all of which was then sent again.
+    NotYet,
+    /// It said that it does not know the RPC, of whose response it sent a part.
     Unknown,
     /// It takes a message for longer or shorter than it is, or asks for a
     /// request that it seemed to have answered.
@@ -71,6 +73,10 @@ pub(super) struct Timer {
 /// passed: when this host was stopped for a while, the answers may be waiting.
 const MIN_ASKED: u32 = 5;
 
+/// A server that answers, but never with having our request, gets this many times
+/// the usual: where thousands of requests meet, one may be lost again and again.
+const NOT_YET_PATIENCE: u64 = 8;
+
 impl Timer {
     pub(super) fn new(now: u64, interval: u64) -> Self {
         Self {
@@ -84,7 +90,11 @@ impl Timer {
 
     /// When to give up.
     fn give_up(&self, config: &Config) -> u64 {
-        self.silent_since.saturating_add(config.timeout_ns)
+        let patience = match self.doubt {
+            Doubt::NotYet => config.timeout_ns.saturating_mul(NOT_YET_PATIENCE),
+            Doubt::None | Doubt::Unknown | Doubt::Mismatch => config.timeout_ns,
+        };
+        self.silent_since.saturating_add(patience)
     }
 
     /// Postpones the alarm by the interval, but not beyond the end.

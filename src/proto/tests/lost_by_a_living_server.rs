@@ -64,7 +64,8 @@ fn half_a_response_is_given_up() {
 #[test]
 fn a_server_that_never_takes_the_request_is_given_up() {
     let end = fails_at(&mut client(), &Packet::Unknown).expect("waits for ever");
-    assert!(end <= CONFIG.timeout_ns + CONFIG.resend_max_ns);
+    assert!(end >= 5 * CONFIG.timeout_ns, "a crowded one needs patience");
+    assert!(end <= 8 * CONFIG.timeout_ns + CONFIG.resend_max_ns);
 }
 
 #[test]

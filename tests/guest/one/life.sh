@@ -59,9 +59,8 @@ namespace_life() {
 }
 
 used_namespaces() {
-    hosts_create && ktest_server b &&
-        on a homa-ktest client 10.0.0.2 -n 20 >/tmp/client 2>&1 &&
-        on a homa-ktest client fd00::2 -n 20 >>/tmp/client 2>&1 && ktest_stop && hosts_delete
+    hosts_create && ktest_server b && on a homa-ktest client 10.0.0.2 -n 20 &&
+        on a homa-ktest client fd00::2 -n 20 && ktest_stop && hosts_delete
 }
 
 check "loads again" module_load
