@@ -12,6 +12,10 @@ use net::SockTable;
 use crate::peers::Peers;
 use crate::Homa;
 
+/// Silence after which an RPC fails, in nanoseconds. Longer than the engine's own: on first contact
+/// with a host the kernel asks for its link address, and asks again only a second later.
+const TIMEOUT_NS: u64 = 4_000_000_000;
+
 /// State of a network namespace.
 pub(crate) struct Namespace {
     /// Its sockets, by port.
@@ -33,7 +37,10 @@ impl Namespace {
             Self {
                 ports: SockTable::new()?,
                 peers: Peers::new()?,
-                config: Config::DEFAULT,
+                config: Config {
+                    timeout_ns: TIMEOUT_NS,
+                    ..Config::DEFAULT
+                },
                 next_id: AtomicU64::new(first_id),
             },
             GFP_KERNEL,
