@@ -143,7 +143,7 @@ fn plans(setup: &Setup) -> Vec<(String, Plan)> {
             }),
         ));
     }
-    let crowds = [(200, 400, 4), (10, 200, 1), (1_000, 2_000, 1)];
+    let crowds = [(200, 400, 4), (10, 200, 1), (500, 1_000, 1)];
     let crowds = crowds.into_iter().take(if setup.brief { 1 } else { 3 });
     for (outstanding, count, threads) in crowds {
         let max = (20_000_000 / outstanding).min(HOMA_MAX_MESSAGE_LENGTH);
