@@ -46,7 +46,7 @@ if check "a server starts without the module being loaded" ktest_server && modul
     contains "rmmod says that it is in use" "$(rmmod "$MODULE" 2>&1)" "in use"
     check "is still there" module_loaded
     check "the server was well" ktest_stop
-    is "nobody uses it any more" "$(module_users)" 0
+    check "nobody uses it any more" module_unused
     check "unloads when the socket is closed" module_unload
 else
     bail "no server"
