@@ -8,7 +8,6 @@ use homa_proto::table::Table;
 use homa_proto::tx::Priority;
 use homa_proto::tx::Segment;
 use homa_proto::wire;
-use homa_proto::wire::Acks;
 use homa_proto::wire::Common;
 use homa_proto::wire::Data;
 use homa_proto::wire::Packet;
@@ -178,16 +177,20 @@ impl Work {
 
     /// Does it. The caller holds no lock.
     pub(crate) fn run(self, sock: &Sock<Homa>, key: &RpcKey) {
+        if self.run_once(sock) {
+            push(sock, key);
+        }
+    }
+
+    /// Does it, and returns whether there may be more to send.
+    fn run_once(self, sock: &Sock<Homa>) -> bool {
         if let Some(deadline) = self.deadline {
             socket::start_timer(sock, deadline);
         }
-        let Some(batch) = self.batch else {
-            return;
-        };
-        batch.send(sock);
-        if batch.is_full() {
-            push(sock, key);
-        }
+        self.batch.is_some_and(|batch| {
+            batch.send(sock);
+            batch.is_full()
+        })
     }
 }
 
@@ -198,28 +201,10 @@ pub(crate) fn push(sock: &Sock<Homa>, key: &RpcKey) {
     };
     loop {
         let work = Work::collect(sock, &mut shard.lock(), key, net::time::now());
-        if let Some(deadline) = work.deadline {
-            socket::start_timer(sock, deadline);
-        }
-        let Some(batch) = work.batch else {
-            return;
-        };
-        batch.send(sock);
-        if !batch.is_full() {
+        if !work.run_once(sock) {
             return;
         }
     }
-}
-
-/// Sends an ACK for the RPC with our id `id`, and for those in `acks`.
-pub(crate) fn send_ack(
-    sock: &Sock<Homa>,
-    peer: &Peer,
-    remote: &Endpoint,
-    id: u64,
-    acks: Acks,
-) -> Result {
-    send_control(sock, peer, remote, id, &Packet::Ack(acks))
 }
 
 /// Sends a packet without payload that belongs to no RPC of ours.

@@ -8,6 +8,7 @@ use homa_proto::key;
 use homa_proto::key::RpcKey;
 use homa_proto::rpc::RpcError;
 use homa_proto::wire::AckEntry;
+use homa_proto::wire::Packet;
 use kernel::prelude::*;
 use kernel::sync::Arc;
 use net::errno::ESHUTDOWN;
@@ -234,7 +235,8 @@ impl Arrival {
         let full = self.peer.state().queue_ack(entry);
         if let Some(acks) = full {
             // The server asks for what gets lost.
-            let _lost = output::send_ack(sock, &self.peer, &self.remote, self.key.id, acks);
+            let ack = Packet::Ack(acks);
+            let _lost = output::send_control(sock, &self.peer, &self.remote, self.key.id, &ack);
         }
     }
 
